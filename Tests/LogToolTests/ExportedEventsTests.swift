@@ -17,11 +17,12 @@ import Testing
     @Test(arguments: Scenario.all.filter(\.hasEvents))
     func theEventsOfAScenarioGiveItsState(scenario: Scenario) throws {
         let file = scenario.folder.appending(path: "events.ndjson").path
-        let events = ExportedEvents(place: "import", source: nil)
+        var events = ExportedEvents(operation: "import", object: file)
+        try events.add(LineReader(file))
         let path = folder.path("L")
-        let first = try events.record(LineReader(file)) { try EventStore.openOrCreate(at: path) }
+        let first = try events.record { try EventStore.openOrCreate(at: path) }
         #expect(first.appended > 0)
-        let again = try events.record(LineReader(file)) { try EventStore.openOrCreate(at: path) }
+        let again = try events.record { try EventStore.openOrCreate(at: path) }
         #expect(again.appended == 0)
         #expect(again.duplicates == first.appended + first.duplicates)
         var state = try EventStore.open(at: path).read { try Replay.logState(of: $0) }

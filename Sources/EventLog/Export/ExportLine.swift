@@ -1,7 +1,7 @@
 import JSON
 
-/// Why a line is none of an exported log.
-public struct ExportFault: Error, Hashable, CustomStringConvertible {
+/// Why a text is none of those that an export or a proof consists of.
+public struct ExportFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The fault, in lower case. Names members, and of values only the first 40 characters of a foreign format's name.
     public let description: String
 
@@ -10,113 +10,127 @@ public struct ExportFault: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The members of one line of an export, not yet interpreted. Borrows the line's bytes.
+/// The members of one object of an export, a proof or a list of proved entries, not yet interpreted. Borrows its bytes.
 ///
 /// Of several members with one name the last one counts. Unknown members are passed over.
 struct ExportLine {
-    /// The members that are texts.
-    enum Text: Int, CaseIterable {
-        case format, what, identity, size, root, decidedAt
-        case sequence, recordedAt, source, kind, key, salt, commitment, payload, payloadBase64
-        case from, to, clock, clockAtNode, hash, droppedKeys
+    /// The members that have a meaning. Those of an event come first, in the order in which they are written.
+    enum Member: Int, CaseIterable {
+        case sequence, recordedAt, source, kind, key, attributes, salt, redacted, commitment, payload, payloadBase64
+        case format, what, identity, size, root, decidedAt, acts, facts, bookmarks
+        case from, to, leafHashes, rewrite, clock, clockAtNode, level, hash, droppedKeys
+        case leafIndex, treeSize, leafHash, leaf, proof, event, act, first, second, firstRoot, secondRoot
+        case events
 
-        var name: StaticString {
-            switch self {
-            case .format: "format"
-            case .what: "what"
-            case .identity: "identity"
-            case .size: "size"
-            case .root: "root"
-            case .decidedAt: "decidedAt"
-            case .sequence: "sequence"
-            case .recordedAt: "recordedAt"
-            case .source: "source"
-            case .kind: "kind"
-            case .key: "key"
-            case .salt: "salt"
-            case .commitment: "commitment"
-            case .payload: "payload"
-            case .payloadBase64: "payloadBase64"
-            case .from: "from"
-            case .to: "to"
-            case .clock: "clock"
-            case .clockAtNode: "clockAtNode"
-            case .hash: "hash"
-            case .droppedKeys: "droppedKeys"
-            }
-        }
+        /// As it is written: the name of the case.
+        var name: String { String(describing: self) }
     }
 
-    /// The other members: lists, objects, numbers and truth values.
-    enum Part: Int, CaseIterable {
-        case attributes, redacted, level, rewrite, leafHashes, acts, facts, bookmarks
-
-        var name: StaticString {
-            switch self {
-            case .attributes: "attributes"
-            case .redacted: "redacted"
-            case .level: "level"
-            case .rewrite: "rewrite"
-            case .leafHashes: "leafHashes"
-            case .acts: "acts"
-            case .facts: "facts"
-            case .bookmarks: "bookmarks"
-            }
-        }
+    /// A member's value; of a text, the bytes between the quotes.
+    private struct Value {
+        let kind: JSONReader.Kind
+        let bytes: UnsafeRawBufferPointer
+        var hasEscapes = false
     }
 
-    private static let textMembers = Text.allCases
-    private static let partMembers = Part.allCases
+    private static let names = Member.allCases.map { ShortName(of: $0) }
 
-    /// By `Text.rawValue`; `nil` for a member that is absent or no text.
-    private var texts: [JSONText?]
-    /// The members among `Text` that are present, of whatever type: one bit each, by `rawValue`.
-    private var present: UInt32 = 0
-    /// The bytes of each value, by `Part.rawValue`; `nil` for a member that is absent.
-    private var parts: [UnsafeRawBufferPointer?]
+    /// By `Member.rawValue`; `nil` for a member that is absent.
+    private var values: [Value?]
+    /// Whether the object has members that have no meaning.
+    private(set) var hasOthers = false
 
-    /// Reads one line.
+    /// Reads one object.
     ///
-    /// - Throws: `JSONError` if it is not one JSON object.
-    init(_ line: UnsafeRawBufferPointer) throws(JSONError) {
-        texts = [JSONText?](repeating: nil, count: Self.textMembers.count)
-        parts = [UnsafeRawBufferPointer?](repeating: nil, count: Self.partMembers.count)
-        var reader = JSONReader(line)
-        guard try reader.kind() == .object else {
-            // Any other value has no members; what it lacks is named when it is interpreted.
-            try reader.skip()
-            try reader.finish()
-            return
-        }
-        try reader.enterObject()
-        while let name = try reader.nextMember() {
-            if let text = Self.textMembers.first(where: { name == $0.name }) {
-                let isText = try reader.kind() == .string
-                texts[text.rawValue] = isText ? try reader.string() : nil
-                present |= 1 << UInt32(text.rawValue)
-                if !isText { try reader.skip() }
-            } else if let part = Self.partMembers.first(where: { name == $0.name }) {
-                // Past the white space, so that the bytes begin with the value.
-                _ = try reader.kind()
-                parts[part.rawValue] = try reader.slice()
-            } else {
-                try reader.skip()
-            }
-        }
+    /// - Throws: `JSONError` if the bytes are not one JSON value. Any other value than an object has no members; what it
+    ///   lacks is named when it is interpreted.
+    init(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
+        values = [Value?](repeating: nil, count: Self.names.count)
+        var reader = JSONReader(bytes)
+        if try reader.kind() == .object { try readMembers(&reader) } else { try reader.skip() }
         try reader.finish()
     }
 
-    /// Whether a member is present, of whatever type.
-    func contains(_ member: Text) -> Bool { present & 1 << UInt32(member.rawValue) != 0 }
+    private mutating func readMembers(_ reader: inout JSONReader) throws(JSONError) {
+        try reader.enterObject()
+        var expected = 0
+        while let name = try reader.nextMember() {
+            guard let place = Self.place(of: name, expected: expected) else {
+                hasOthers = true
+                try reader.skip()
+                continue
+            }
+            let kind = try reader.kind()
+            if kind == .string {
+                let text = try reader.string()
+                values[place] = Value(kind: kind, bytes: text.bytes, hasEscapes: text.hasEscapes)
+            } else {
+                values[place] = Value(kind: kind, bytes: try reader.slice())
+            }
+            expected = place + 1
+        }
+    }
 
-    func contains(_ member: Part) -> Bool { parts[member.rawValue] != nil }
+    /// The place of a name. Members mostly come in the order in which they are written, so the search begins at the one
+    /// that is expected.
+    private static func place(of text: JSONText, expected: Int) -> Int? {
+        guard let name = text.withUTF8({ ShortName($0) }) else { return nil }
+        return names[expected...].firstIndex(of: name) ?? names[..<expected].firstIndex(of: name)
+    }
+}
+
+/// A name of at most 16 bytes, compared in two words.
+private struct ShortName: Equatable {
+    private let count: Int
+    private let low: UInt64
+    private let high: UInt64
+
+    /// `nil` for longer names, which no member has.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count <= 16 else { return nil }
+        count = bytes.count
+        low = bytes.partialWord(0)
+        high = count > 8 ? bytes.partialWord(8) : 0
+    }
+
+    /// The name of a member; `nil` if it were too long, and then no text would be taken for it.
+    init?(of member: ExportLine.Member) {
+        var name = member.name
+        guard let short = name.withUTF8({ ShortName(UnsafeRawBufferPointer($0)) }) else { return nil }
+        self = short
+    }
+}
+
+// MARK: - Members
+
+extension ExportLine {
+    /// Whether a member is present, of whatever type.
+    func contains(_ member: Member) -> Bool { values[member.rawValue] != nil }
+
+    /// The type of a member's value; `nil` if it is absent.
+    func kind(of member: Member) -> JSONReader.Kind? { values[member.rawValue]?.kind }
 
     /// A text; `nil` if the member is absent or no text.
-    subscript(member: Text) -> JSONText? { texts[member.rawValue] }
+    subscript(member: Member) -> JSONText? {
+        guard let value = values[member.rawValue], value.kind == .string else { return nil }
+        return JSONText(bytes: value.bytes, hasEscapes: value.hasEscapes)
+    }
 
-    /// A reader before the value of a member; `nil` if it is absent.
-    func reader(of member: Part) -> JSONReader? {
-        parts[member.rawValue].map { JSONReader($0) }
+    /// The members of a member's value; `nil` if it is absent.
+    func line(_ member: Member) throws(JSONError) -> ExportLine? {
+        guard let value = values[member.rawValue] else { return nil }
+        // A text's quotes are not among its bytes. Like any other value but an object, it has no members.
+        return value.kind == .string ? ExportLine() : try ExportLine(value.bytes)
+    }
+
+    /// A reader before the value of a member; `nil` if it is absent or of another type.
+    func reader(of member: Member, _ kind: JSONReader.Kind) -> JSONReader? {
+        guard let value = values[member.rawValue], value.kind == kind else { return nil }
+        return JSONReader(value.bytes)
+    }
+
+    private init() {
+        values = [Value?](repeating: nil, count: Self.names.count)
     }
 }
 
@@ -124,25 +138,25 @@ struct ExportLine {
 
 extension ExportLine {
     /// A member that must be a text.
-    func text(_ member: Text) throws -> String {
+    func text(_ member: Member) throws -> String {
         guard let text = self[member] else { throw ExportFault("\"\(member.name)\" is missing or no string") }
         return text.string
     }
 
-    /// A whole number written as a text.
-    func number(_ member: Text) throws -> UInt64 {
+    /// A whole number written as a text: JSON's own numbers lose digits beyond 2^53 in many readers.
+    func number(_ member: Member) throws -> UInt64 {
         guard let number = UInt64(try text(member)) else { throw ExportFault("\"\(member.name)\" is no number") }
         return number
     }
 
     /// A number that is not written as a text; `nil` for one that is absent, or is not whole.
-    func number(_ member: Part) throws -> UInt64? {
-        guard var reader = reader(of: member), try reader.kind() == .number else { return nil }
+    func plainNumber(_ member: Member) throws -> UInt64? {
+        guard var reader = reader(of: member, .number) else { return nil }
         return try reader.number().uint64
     }
 
     /// Bytes in base64.
-    func bytes(_ member: Text) throws -> [UInt8] {
+    func bytes(_ member: Member) throws -> [UInt8] {
         guard let text = self[member] else { throw ExportFault("\"\(member.name)\" is missing or no string") }
         guard let bytes = text.withUTF8({ Base64.decode($0) }) else {
             throw ExportFault("\"\(member.name)\" is no base64")
@@ -151,7 +165,7 @@ extension ExportLine {
     }
 
     /// A hash in base64 or hex.
-    func hash(_ member: Text) throws -> Hash256 {
+    func hash(_ member: Member) throws -> Hash256 {
         guard let hash = Hash256(spelled: try text(member)) else {
             throw ExportFault("\"\(member.name)\" is no SHA-256 hash")
         }
@@ -159,7 +173,7 @@ extension ExportLine {
     }
 
     /// A time; `nil` if the member is absent.
-    func time(_ member: Text) throws -> Timestamp? {
+    func time(_ member: Member) throws -> Timestamp? {
         guard contains(member) else { return nil }
         guard let time = Timestamp(rfc3339: try text(member)) else {
             throw ExportFault("\"\(member.name)\" is no time")
@@ -168,14 +182,14 @@ extension ExportLine {
     }
 
     /// Whether a member is `true`.
-    func isTrue(_ member: Part) throws -> Bool {
-        guard var reader = reader(of: member), try reader.kind() == .bool else { return false }
+    func isTrue(_ member: Member) throws -> Bool {
+        guard var reader = reader(of: member, .bool) else { return false }
         return try reader.bool()
     }
 
     /// The elements of a list of hashes.
-    func hashes(_ member: Part) throws -> [Hash256] {
-        guard var reader = reader(of: member), try reader.kind() == .array else {
+    func hashes(_ member: Member) throws -> [Hash256] {
+        guard var reader = reader(of: member, .array) else {
             throw ExportFault("\"\(member.name)\" is missing or no list")
         }
         var hashes: [Hash256] = []
@@ -190,8 +204,8 @@ extension ExportLine {
     }
 
     /// The elements of a list of whole numbers written as texts; none if it is absent or no list.
-    func numbers(_ member: Part) throws -> [UInt64] {
-        guard var reader = reader(of: member), try reader.kind() == .array else { return [] }
+    func numbers(_ member: Member) throws -> [UInt64] {
+        guard var reader = reader(of: member, .array) else { return [] }
         var numbers: [UInt64] = []
         try reader.enterArray()
         while try reader.nextElement() {
@@ -204,8 +218,8 @@ extension ExportLine {
     }
 
     /// The members of an object that are bytes in base64; none if it is absent or no object.
-    func values(_ member: Part) throws -> [String: [UInt8]] {
-        guard var reader = reader(of: member), try reader.kind() == .object else { return [:] }
+    func values(_ member: Member) throws -> [String: [UInt8]] {
+        guard var reader = reader(of: member, .object) else { return [:] }
         var values: [String: [UInt8]] = [:]
         try reader.enterObject()
         while let name = try reader.nextMember() {
@@ -219,7 +233,7 @@ extension ExportLine {
 
     /// The attributes of an event; none if the member is absent or no object.
     func attributes() throws -> Attributes {
-        guard var reader = reader(of: .attributes), try reader.kind() == .object else { return .none }
+        guard var reader = reader(of: .attributes, .object) else { return .none }
         var pairs: [Attributes.Pair] = []
         try reader.enterObject()
         while let name = try reader.nextMember() {

@@ -36,15 +36,27 @@ public enum ExportReader {
 }
 
 extension ExportReader {
-    /// Interprets a line while its bytes are borrowed.
-    private static func read<Result>(_ line: [UInt8], _ body: (ExportLine) throws -> Result) throws -> Result {
-        try line.withUnsafeBytes { bytes in
-            do {
-                return try body(ExportLine(bytes))
-            } catch let error as JSONError {
-                throw ExportFault(error.description)
-            }
+    /// Interprets an object while its bytes are borrowed.
+    static func read<Result>(_ line: [UInt8], _ body: (ExportLine) throws -> Result) throws -> Result {
+        try line.withUnsafeBytes { try read($0, body) }
+    }
+
+    /// Interprets an object.
+    static func read<Result>(
+        _ bytes: UnsafeRawBufferPointer,
+        _ body: (ExportLine) throws -> Result
+    ) throws -> Result {
+        do {
+            return try body(ExportLine(bytes))
+        } catch let error as JSONError {
+            throw ExportFault(error.description)
         }
+    }
+
+    /// Interprets the event of a proof.
+    static func event(ofProof line: ExportLine) throws -> RecordedEvent {
+        guard case .event(let event) = try piece(line) else { throw ExportFault("it is no event") }
+        return event
     }
 
     private static func header(_ line: ExportLine) throws -> LogHeader {
@@ -69,7 +81,8 @@ extension ExportReader {
         return header
     }
 
-    private static func piece(_ line: ExportLine) throws -> LogPiece {
+    /// Interprets a line; see `piece` of bytes.
+    static func piece(_ line: ExportLine) throws -> LogPiece {
         if line.contains(.leafHashes) { return .dropped(try run(line)) }
         if line.contains(.level) { return .missing(try missing(line)) }
         if line.contains(.droppedKeys) { return .keys(try line.bytes(.droppedKeys)) }
@@ -83,7 +96,7 @@ extension ExportReader {
         guard first > 0, !overflow, try line.number(.to) == end - 1 else {
             throw ExportFault("\"from\", \"to\" and \"leafHashes\" do not fit")
         }
-        guard let rewrite = try line.number(.rewrite).flatMap({ UInt32(exactly: $0) }) else {
+        guard let rewrite = try line.plainNumber(.rewrite).flatMap({ UInt32(exactly: $0) }) else {
             throw ExportFault("\"rewrite\" is missing or no number")
         }
         return DroppedRun(
@@ -96,7 +109,7 @@ extension ExportReader {
     }
 
     private static func missing(_ line: ExportLine) throws -> MissingRun {
-        guard let level = try line.number(.level), level <= MissingRun.levelMax else {
+        guard let level = try line.plainNumber(.level), level <= MissingRun.levelMax else {
             throw ExportFault("\"level\" is no number from 0 to \(MissingRun.levelMax)")
         }
         let run = MissingRun(

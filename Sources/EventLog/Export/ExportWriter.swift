@@ -22,13 +22,13 @@ public struct ExportWriter {
     public mutating func line(_ header: LogHeader, chosen: String? = nil) -> [UInt8] {
         json.removeAll()
         json.begin("{")
-        member("format", Self.format)
-        member("what", header.isPart ? "part" : "log")
-        if let chosen { member("chosen", chosen) }
-        member("identity", base64: header.identity)
-        member("size", String(header.size))
-        member("root", header.root)
-        if header.decidedAt > .zero { member("decidedAt", header.decidedAt.description) }
+        json.member("format", Self.format)
+        json.member("what", header.isPart ? "part" : "log")
+        if let chosen { json.member("chosen", chosen) }
+        json.member("identity", base64: header.identity)
+        json.member("size", String(header.size))
+        json.member("root", header.root)
+        if header.decidedAt > .zero { json.member("decidedAt", header.decidedAt.description) }
         if !header.acts.isEmpty {
             json.name("acts")
             json.begin("[")
@@ -45,15 +45,15 @@ public struct ExportWriter {
         json.removeAll()
         json.begin("{")
         switch piece {
-        case .event(let event): members(of: event)
+        case .event(let event): json.members(of: event)
         case .dropped(let run): members(of: run)
         case .missing(let run):
-            member("from", run.first.description)
-            member("to", run.last.description)
+            json.member("from", run.first.description)
+            json.member("to", run.last.description)
             json.name("level")
             json.number(run.level)
-            member("hash", run.hash)
-        case .keys(let bytes): member("droppedKeys", base64: bytes)
+            json.member("hash", run.hash)
+        case .keys(let bytes): json.member("droppedKeys", base64: bytes)
         }
         return end()
     }
@@ -68,63 +68,14 @@ public struct ExportWriter {
 // MARK: - Members
 
 extension ExportWriter {
-    /// Everything that the event's leaf hash covers. Sequences are texts, because many readers round large numbers.
-    private mutating func members(of event: RecordedEvent) {
-        member("sequence", event.envelope.sequence.description)
-        member("recordedAt", event.envelope.recordedAt.description)
-        member("source", event.envelope.source.rawValue)
-        member("kind", event.envelope.kind.rawValue)
-        if let key = event.envelope.key { member("key", key.rawValue) }
-        json.name("attributes")
-        json.begin("{")
-        for pair in event.envelope.attributes.pairs {
-            json.name(of: pair.name)
-            json.string(pair.value)
-        }
-        json.end("}")
-        if let salt = event.salt {
-            member("salt", base64: salt)
-        } else {
-            json.name("redacted")
-            json.literal(true)
-            member("commitment", event.commitment)
-        }
-        event.payload.withUnsafeBufferPointer { payload in
-            if UTF8Sequence.firstFault(in: payload) == payload.count {
-                json.name("payload")
-                json.string(payload)
-            } else {
-                json.name("payloadBase64")
-                json.base64(UnsafeRawBufferPointer(payload))
-            }
-        }
-    }
-
     private mutating func members(of run: DroppedRun) {
-        member("from", run.first.description)
-        member("to", String(run.first.rawValue + UInt64(run.leafHashes.count) - 1))
-        json.name("leafHashes")
-        json.begin("[")
-        for hash in run.leafHashes { json.base64(hash.bytes) }
-        json.end("]")
+        json.member("from", run.first.description)
+        json.member("to", String(run.first.rawValue + UInt64(run.leafHashes.count) - 1))
+        json.member("leafHashes", run.leafHashes)
         json.name("rewrite")
         json.number(run.rewrite)
-        if let clock = run.clock { member("clock", clock.description) }
-        if let clock = run.clockAtNode { member("clockAtNode", clock.description) }
-    }
-
-    private mutating func member(_ name: StaticString, _ text: String) {
-        json.name(name)
-        json.string(text)
-    }
-
-    private mutating func member(_ name: StaticString, _ hash: Hash256) {
-        member(name, base64: hash.bytes)
-    }
-
-    private mutating func member(_ name: StaticString, base64 bytes: [UInt8]) {
-        json.name(name)
-        json.base64(bytes)
+        if let clock = run.clock { json.member("clock", clock.description) }
+        if let clock = run.clockAtNode { json.member("clockAtNode", clock.description) }
     }
 
     /// Values by name, sorted by the names' UTF-8 bytes; nothing if there are none.

@@ -23,7 +23,7 @@ struct AuditLine {
             if try session.holding(at: place) == .redacted { redacted.append(place) }
         }
         self.redacted = redacted
-        proof = isProved ? try InclusionProof(of: sequence, size: session.head.rawValue, in: session).json : nil
+        proof = isProved ? try InclusionProof(of: sequence, size: session.head.rawValue, in: session).value() : nil
     }
 
     /// The line for scripts.

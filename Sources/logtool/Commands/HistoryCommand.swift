@@ -95,7 +95,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         guard proving.prove else { return [] }
         var proofs: [JSONValue] = []
         for entry in entries {
-            proofs.append(try InclusionProof(of: entry.sequence, size: session.head.rawValue, in: session).json)
+            proofs.append(try InclusionProof(of: entry.sequence, size: session.head.rawValue, in: session).value())
         }
         return proofs
     }

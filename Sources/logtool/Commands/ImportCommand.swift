@@ -47,8 +47,9 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         guard let first = try lines.next() else { throw Failure("import \"\(file)\": it is empty") }
         // Without a header there is no root to check against: the events are appended like those of a source.
         if ExportReader.isEvent(first) {
-            let events = ExportedEvents(place: "import \"\(file)\"", source: nil)
-            let summary = try events.record(lines, first: first) {
+            var events = ExportedEvents(operation: "import", object: file)
+            try events.add(lines, first: first)
+            let summary = try events.record {
                 try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             }
             return try print(summary, progress)

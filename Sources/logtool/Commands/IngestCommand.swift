@@ -108,8 +108,9 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         // `events --jsonl --payload` writes such a file: it has whole events, not frames of one protocol.
         case .capture where capture.kind == nil && ExportedEvents.begin(file: address):
             let name = try name.map { try SourceName($0) }
-            let events = ExportedEvents(place: "ingest capture \"\(address)\"", source: name)
-            summary = try events.record(LineReader(address)) {
+            var events = ExportedEvents(operation: "ingest capture", object: address, source: name)
+            try events.add(LineReader(address))
+            summary = try events.record {
                 try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             }
         case .capture:

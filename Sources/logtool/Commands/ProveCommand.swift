@@ -88,10 +88,10 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
-    private func print(_ json: JSONValue, claim: String, path: [Hash256]) throws {
+    private func print(_ json: [UInt8], claim: String, path: [Hash256]) throws {
         let output = output.standardOutput
         if document.json {
-            try output.line(json.text)
+            try output.line(String(decoding: json, as: UTF8.self))
         } else {
             try output.line(claim)
             for hash in path { try output.line("  \(hash)") }
@@ -104,8 +104,8 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
     /// - Throws: `Failure` with exit code 1 if the proof does not hold, with 2 if the file is no proof.
     private func report(_ file: String) throws {
         let bytes = try InputFile.bytes(at: file)
-        if let entries = ProvedEntries(bytes, name: file, forEnvelope: envelope) { return try report(entries, file) }
-        let check = try ProofCheck(bytes, name: file)
+        if let entries = ProvedEntries(bytes, forEnvelope: envelope) { return try report(entries, file) }
+        let check = try self.check(bytes, file)
         let holds = check.holds(forEnvelope: envelope)
         let output = output.standardOutput
         if document.json {
@@ -119,6 +119,14 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
             let advice = check.fault == nil ? "; to ask for the envelope alone: --envelope" : ""
             let words = check.fault == nil ? check.reason : "it does not hold: \(check.reason)"
             throw Failure("check proof \"\(file)\": \(words)\(advice)", exitCode: Outcome.no)
+        }
+    }
+
+    private func check(_ bytes: [UInt8], _ file: String) throws -> ProofCheck {
+        do {
+            return try ProofCheck(bytes)
+        } catch let fault as ExportFault {
+            throw Failure("check proof \"\(file)\": \(fault)")
         }
     }
 

@@ -29,7 +29,7 @@ struct RootCommand: ParsableCommand, ExplainedCommand {
             return KeptRoot(size: size, root: try session.root(size: size))
         }
         let output = output.standardOutput
-        try output.line(document.json ? kept.json.text : "\(kept.size) \(kept.root)")
+        try output.line(document.json ? String(decoding: kept.json, as: UTF8.self) : "\(kept.size) \(kept.root)")
         try output.flush()
     }
 }

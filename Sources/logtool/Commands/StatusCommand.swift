@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import Ingest
 import Projections
 
 /// `logtool status`: shows how the recorders of a log are doing, from the log and from the locks of its sources.

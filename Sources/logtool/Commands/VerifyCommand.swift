@@ -99,9 +99,16 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         "what the last compaction left beside the events (facts, keys, clocks) is named by no act: "
         + "an earlier version made it"
 
+    /// The root that the user kept; a file of `-` is standard input.
     private func keptRoot() throws -> KeptRoot? {
         if let root, let size { return KeptRoot(size: size, root: root) }
-        return try against.map { try KeptRoot(file: $0) }
+        return try against.map { file in
+            do {
+                return try KeptRoot(try InputFile.bytes(at: file))
+            } catch let fault as ExportFault {
+                throw Failure("read root \"\(file)\": \(fault)")
+            }
+        }
     }
 
     /// Compares the log's earlier root with one that the user kept.

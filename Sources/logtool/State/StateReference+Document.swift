@@ -75,6 +75,12 @@ enum InputFile {
         }
     }
 
+    /// True for a file, also behind a link: reading it again gives its bytes again. False for a pipe or nothing.
+    static func isRegular(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     private static func trouble(_ path: String) -> Failure {
         Failure("read \"\(path)\": \(String(cString: strerror(errno)))")
     }

@@ -1,50 +1,53 @@
-import EventLog
+public import EventLog
 
 /// One recorder's status, as its source's events in the log show it. Only `isRunning` comes from elsewhere: the
 /// source's lock.
-struct RecorderStatus {
+public struct RecorderStatus: Sendable {
     /// The last recorded state of a rate limit.
-    struct Rate {
+    public struct Rate: Hashable, Sendable {
         /// `normal` if the event has none.
-        let level: String
+        public let level: String
         /// Percent of the limit.
-        let used: Int
-        let reset: Timestamp?
+        public let used: Int
+        /// When the limit is set back; `nil` if the event has no such time.
+        public let reset: Timestamp?
     }
 
-    let source: SourceName
+    /// The recorder's name in the log.
+    public let source: SourceName
     /// Events that came from the remote.
-    var events = 0
+    public private(set) var events = 0
     /// When the last of these events was received, by the recorder's clock.
-    var lastEvent: Timestamp?
+    public private(set) var lastEvent: Timestamp?
     /// True if some process records the source now.
-    var isRunning = false
+    public private(set) var isRunning = false
     /// True if the last recorded link was open; `nil` for sources without connections, such as captures and clones.
-    private(set) var saysConnected: Bool?
+    public private(set) var saysConnected: Bool?
     /// True if the recorder is connected. A killed recorder could not record its end, so its process must be running,
     /// too.
-    var isConnected: Bool? { saysConnected.map { $0 && isRunning } }
+    public var isConnected: Bool? { saysConnected.map { $0 && isRunning } }
     /// When the link was last opened or closed, or when a source without a link first failed.
-    var linkChangedAt: Timestamp?
+    public private(set) var linkChangedAt: Timestamp?
     /// The number of open gaps.
-    var gaps: Int { openGaps.count }
+    public var gaps: Int { openGaps.count }
     /// Ended connections and refused requests since the remote's last event.
-    var retries = 0
-    var rate: Rate?
+    public private(set) var retries = 0
+    /// The last recorded state of a rate limit; `nil` if none was recorded.
+    public private(set) var rate: Rate?
     /// The keys of gaps that have not been closed.
     private var openGaps: Set<String> = []
 
-    init(source: SourceName) {
+    private init(source: SourceName) {
         self.source = source
     }
 
-    /// The time since the last event was received, in whole seconds; 0 without events, or if the clock went back.
-    func lagSeconds(_ now: Timestamp) -> Int {
+    /// The time from the last received event until `now`, in whole seconds; 0 without events, or if the clock went back.
+    public func lagSeconds(_ now: Timestamp) -> Int {
         lastEvent.map { Int(max(0, now.seconds - $0.seconds)) } ?? 0
     }
 
     /// The status of every source but `logtool`, ordered by name. Cost: reads the whole log.
-    static func all(in store: EventStore) throws -> [RecorderStatus] {
+    public static func all(in store: EventStore) throws -> [RecorderStatus] {
         try store.read { try all(in: $0) }.map { status in
             var status = status
             status.isRunning = store.hasRecorder(of: status.source)

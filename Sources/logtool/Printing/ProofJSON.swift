@@ -1,0 +1,41 @@
+import EventLog
+import JSON
+import Projections
+
+extension ProofCheck {
+    /// The answer for scripts.
+    func json(forEnvelope: Bool) -> JSONObject {
+        let holds = holds(forEnvelope: forEnvelope)
+        return [
+            "holds": .bool(holds),
+            "text": fault == nil ? .text(text?.rawValue) : nil,
+            "reason": .text(holds ? nil : reason),
+            "claim": .text(holds ? claim : nil),
+        ]
+    }
+}
+
+extension ProvedEntries {
+    /// The answer for scripts.
+    var json: JSONObject {
+        [
+            "holds": .bool(holds),
+            "entries": .int(count),
+            "treeSize": root.map { .string(String($0.size)) },
+            "root": root.map { .string(Base64.encode($0.root.bytes)) },
+            "claim": holds ? .string(claim) : nil,
+            "failed": holds ? nil : .array(failed.map { .object($0.json) }),
+        ]
+    }
+}
+
+extension ProvedEntries.Failed {
+    fileprivate var json: JSONObject {
+        ["entry": .int(number), "sequence": .string(sequence), "reason": .string(reason)]
+    }
+}
+
+extension InclusionProof {
+    /// The proof as a member of a larger document.
+    func value() throws -> JSONValue { try JSONValue.parse(json) }
+}
