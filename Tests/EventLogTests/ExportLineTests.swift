@@ -49,11 +49,11 @@ import Testing
     }
 
     @Test func eachPieceIsReadAsItWasWritten() throws {
-        var writer = ExportWriter()
+        var (writer, reader) = (ExportWriter(), ExportReader())
         for piece in try Self.pieces() {
             let line = writer.line(piece)
             #expect(line.last == UInt8(ascii: "\n") && !line.dropLast().contains(UInt8(ascii: "\n")))
-            let read = try ExportReader.piece(line)
+            let read = try reader.piece(line)
             switch (piece, read) {
             case (.event(let written), .event(let read)):
                 #expect(read.envelope == written.envelope && read.payload == written.payload)
@@ -76,10 +76,10 @@ import Testing
             facts: ["b": [1], "a\"": []],
             bookmarks: ["app": [0xFF]]
         )
-        var writer = ExportWriter()
-        #expect(try ExportReader.header(writer.line(header)) == header)
+        var (writer, reader) = (ExportWriter(), ExportReader())
+        #expect(try reader.header(writer.line(header)) == header)
         header.isPart = true
-        #expect(try ExportReader.header(writer.line(header, chosen: "--from 3")) == header)
+        #expect(try reader.header(writer.line(header, chosen: "--from 3")) == header)
     }
 
     /// Members that are read as absent would make another event of the line.
@@ -90,21 +90,61 @@ import Testing
         #""leafHashes":{}"#,
     ])
     func aMemberThatDoesNotFitIsRefused(member: String) throws {
-        var writer = ExportWriter()
+        var (writer, reader) = (ExportWriter(), ExportReader())
         let line = String(decoding: writer.line(try Self.event(Array("x".utf8))), as: UTF8.self)
         // The last of several members with one name counts.
         let altered = line.replacing("\"}\n", with: "\",\(member)}")
         #expect(altered != line)
-        #expect(throws: (any Error).self) { try ExportReader.piece(Array(altered.utf8)) }
+        #expect(throws: (any Error).self) { try reader.piece(Array(altered.utf8)) }
     }
 
     @Test func eachCutOfALineIsRefused() throws {
-        var writer = ExportWriter()
+        var (writer, reader) = (ExportWriter(), ExportReader())
         for piece in try Self.pieces() {
             let line = writer.line(piece).dropLast()
             for count in 0..<line.count {
-                #expect(throws: ExportFault.self) { try ExportReader.piece(Array(line.prefix(count))) }
+                #expect(throws: ExportFault.self) { try reader.piece(Array(line.prefix(count))) }
             }
+        }
+    }
+
+    /// A reader remembers the source, kind and attributes of recent lines by their bytes.
+    @Test func linesOfManySourcesAreReadAsTheyWereWritten() throws {
+        var random = SeededGenerator(seed: 8)
+        var (writer, reader) = (ExportWriter(), ExportReader())
+        for number in 1...2_000 {
+            let source = ["app", "ap", "b\"c", "\u{E9}"].randomElement(using: &random) ?? ""
+            let direction = Int.random(in: 0..<5, using: &random)
+            let attributes: Attributes = direction == 0 ? .none : ["dir": "\(direction)"]
+            var draft = try DraftEvent.sample(number)
+            draft.source = try SourceName(source)
+            draft.attributes = attributes
+            let salt = [UInt8](repeating: UInt8(number % 251), count: 16)
+            let commitment = RecordedEvent.commitment(salt: salt, payload: draft.payload)
+            let envelope = Envelope(
+                sequence: SequenceNumber(UInt64(number)),
+                recordedAt: draft.recordedAt,
+                source: draft.source,
+                kind: draft.kind,
+                key: draft.key,
+                attributes: attributes,
+                holding: .whole
+            )
+            func event(_ leafHash: Hash256) -> RecordedEvent {
+                RecordedEvent(
+                    envelope: envelope,
+                    payload: draft.payload,
+                    salt: salt,
+                    commitment: commitment,
+                    leafHash: leafHash
+                )
+            }
+            let written = event(MerkleTree.leafHash(event(commitment).leaf))
+            guard case .event(let read) = try reader.piece(writer.line(.event(written))) else {
+                Issue.record("line \(number) is no event")
+                return
+            }
+            #expect(read == written)
         }
     }
 }

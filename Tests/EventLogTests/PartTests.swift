@@ -116,6 +116,71 @@ import Testing
         #expect(try copy.read { try $0.isPart() })
     }
 
+    @Test(arguments: [0, 40])
+    func aWholeLogCompletesAPart(more: Int) throws {
+        let log = try log(700)
+        let path = log.directory.path("copy")
+        let chosen: Set<UInt64> = [1, 2, 258, 300, 699]
+        try load(part(of: log.store, chosen), into: path)
+        let copy = try EventStore.open(at: path)
+        if more > 0 { _ = try log.store.append((1...more).map { try .sample($0, key: "more \($0)") }) }
+        let result = try load(whole(log.store), into: path)
+        let expected = ImportResult(appended: UInt64(695 + more), duplicates: 5, first: SequenceNumber(3))
+        #expect(result == expected)
+        #expect(try !copy.read { try $0.isPart() })
+        #expect(try copy.verify() == log.store.verify().inGeneration(2))
+        #expect(try copy.append([.sample(3, key: "new")]).appended == 1)
+    }
+
+    @Test func aPartIsCompletedOnlyByTheSameLog() throws {
+        let log = try log(700)
+        let path = log.directory.path("copy")
+        try load(part(of: log.store, [1, 300]), into: path)
+        let copy = try EventStore.open(at: path)
+        let before = try copy.verify()
+        var other = try whole(log.store)
+        // The same leaves but for one, which the part lacks.
+        guard case .event(let event) = other.pieces[399], let salt = event.salt else { return }
+        let payload = Array("other".utf8)
+        let commitment = RecordedEvent.commitment(salt: salt, payload: payload)
+        func altered(_ leafHash: Hash256) -> RecordedEvent {
+            RecordedEvent(
+                envelope: event.envelope,
+                payload: payload,
+                salt: salt,
+                commitment: commitment,
+                leafHash: leafHash
+            )
+        }
+        other.pieces[399] = .event(altered(MerkleTree.leafHash(altered(commitment).leaf)))
+        let hashes = other.pieces.compactMap { piece in
+            if case .event(let event) = piece { event.leafHash } else { nil }
+        }
+        other.header.root = MerkleTree.root(of: hashes)
+        let error = #expect(throws: EventLogError.self) { try load(other, into: path) }
+        #expect(error?.description.contains("fork at sequence 385, or within the 127 behind it") == true)
+        // A whole log that ends among the events that the part lacks.
+        let short = try self.log(350)
+        var prefix = try whole(short.store)
+        prefix.header.identity = other.header.identity
+        let cut = #expect(throws: EventLogError.self) { try load(prefix, into: path) }
+        #expect(cut?.sequence != nil)
+        #expect(try copy.verify() == before)
+        // The log has dropped an event that the part holds.
+        _ = try log.store.rewrite(.dropping([300], decidedAt: SequenceNumber(700)))
+        let lost = #expect(throws: EventLogError.self) { try load(whole(log.store), into: path) }
+        #expect(lost?.sequence == SequenceNumber(300))
+        #expect(try copy.verify() == before)
+    }
+
+    private func whole(_ store: EventStore) throws -> (header: LogHeader, pieces: [LogPiece]) {
+        try store.read { session in
+            var pieces: [LogPiece] = []
+            try session.forEachPiece { pieces.append($0) }
+            return (try session.header(), pieces)
+        }
+    }
+
     @Test func behindAForkOrAHoleNothingIsTaken() throws {
         let log = try log(300)
         let path = log.directory.path("copy")

@@ -91,10 +91,11 @@ import Testing
     }
 
     private func load(_ lines: [JSONValue], into path: String) throws -> EventStore {
-        var header = try ExportReader.header(Self.bytes(of: lines[0]))
+        var reader = ExportReader()
+        var header = try reader.header(Self.bytes(of: lines[0]))
         header.bookmarks = [:]
         _ = try EventStore.importLog(at: path, header: header) { log in
-            for line in lines.dropFirst() { try log.add(ExportReader.piece(Self.bytes(of: line))) }
+            for line in lines.dropFirst() { try log.add(reader.piece(Self.bytes(of: line))) }
         }
         return try EventStore.open(at: path)
     }

@@ -116,10 +116,11 @@ import Testing
     }
 
     private func load(_ lines: [String], into path: String) throws -> ImportResult {
-        var header = try ExportReader.header(Array((lines.first ?? "").utf8))
+        var reader = ExportReader()
+        var header = try reader.header(Array((lines.first ?? "").utf8))
         header.bookmarks = [:]
         return try EventStore.importLog(at: folder.path(path), header: header) { log in
-            for line in lines.dropFirst() { try log.add(ExportReader.piece(Array(line.utf8))) }
+            for line in lines.dropFirst() { try log.add(reader.piece(Array(line.utf8))) }
         }
     }
 

@@ -116,6 +116,9 @@ extension ExportLine {
         return JSONText(bytes: value.bytes, hasEscapes: value.hasEscapes)
     }
 
+    /// The bytes of a member's value, of a text those between its quotes; `nil` if it is absent.
+    func writtenBytes(of member: Member) -> UnsafeRawBufferPointer? { values[member.rawValue]?.bytes }
+
     /// The members of a member's value; `nil` if it is absent.
     func line(_ member: Member) throws(JSONError) -> ExportLine? {
         guard let value = values[member.rawValue] else { return nil }
@@ -175,7 +178,13 @@ extension ExportLine {
     /// A time; `nil` if the member is absent.
     func time(_ member: Member) throws -> Timestamp? {
         guard contains(member) else { return nil }
-        guard let time = Timestamp(rfc3339: try text(member)) else {
+        return try neededTime(member)
+    }
+
+    /// A time.
+    func neededTime(_ member: Member) throws -> Timestamp {
+        guard let text = self[member] else { throw ExportFault("\"\(member.name)\" is missing or no string") }
+        guard let time = text.withUTF8({ Timestamp(rfc3339Bytes: $0) }) else {
             throw ExportFault("\"\(member.name)\" is no time")
         }
         return time

@@ -3,27 +3,40 @@ import JSON
 /// Reads the lines of an exported log (`docs/cli-json.md`), which may come from anybody.
 ///
 /// Commitments and leaf hashes are computed from what a line contains, never taken on trust; only a redacted event's
-/// commitment is read. Whether the events are those of a log is decided by its root: see `EventStore.importLog`.
-public enum ExportReader {
+/// commitment is read. Whether the events are those of a log is decided by its root: see `EventStore.importLog`. For one
+/// thread.
+///
+/// ```swift
+/// var reader = ExportReader()
+/// try EventStore.importLog(at: path, header: reader.header(first)) { log in
+///     for line in lines { try log.add(reader.piece(line)) }
+/// }
+/// ```
+public struct ExportReader {
+    private var lanes = RecentLanes()
+
+    /// Makes a reader.
+    public init() {}
+
     /// Reads the first line.
     ///
     /// - Throws: `ExportFault` if it is no header of this format.
-    public static func header(_ line: [UInt8]) throws -> LogHeader {
-        try read(line, header)
+    public func header(_ line: [UInt8]) throws -> LogHeader {
+        try Self.read(line, Self.header)
     }
 
     /// Reads any other line.
     ///
     /// - Throws: `ExportFault` if it is no line of this format, `EventLogError` for a name beyond its limits.
-    public static func piece(_ line: [UInt8]) throws -> LogPiece {
-        try read(line, piece)
+    public mutating func piece(_ line: [UInt8]) throws -> LogPiece {
+        try Self.read(line) { try piece($0) }
     }
 
     /// Reads the line of an event that will be appended anew; its sequence, salt and hashes are ignored.
     ///
     /// - Throws: as `piece`, and `ExportFault` for a redacted event.
-    public static func draft(_ line: [UInt8]) throws -> DraftEvent {
-        try read(line, draft)
+    public mutating func draft(_ line: [UInt8]) throws -> DraftEvent {
+        try Self.read(line) { try draft($0) }
     }
 
     /// Whether a line is that of an event, not a header or something else.
@@ -55,7 +68,8 @@ extension ExportReader {
 
     /// Interprets the event of a proof.
     static func event(ofProof line: ExportLine) throws -> RecordedEvent {
-        guard case .event(let event) = try piece(line) else { throw ExportFault("it is no event") }
+        var reader = ExportReader()
+        guard case .event(let event) = try reader.piece(line) else { throw ExportFault("it is no event") }
         return event
     }
 
@@ -82,9 +96,9 @@ extension ExportReader {
     }
 
     /// Interprets a line; see `piece` of bytes.
-    static func piece(_ line: ExportLine) throws -> LogPiece {
-        if line.contains(.leafHashes) { return .dropped(try run(line)) }
-        if line.contains(.level) { return .missing(try missing(line)) }
+    mutating func piece(_ line: ExportLine) throws -> LogPiece {
+        if line.contains(.leafHashes) { return .dropped(try Self.run(line)) }
+        if line.contains(.level) { return .missing(try Self.missing(line)) }
         if line.contains(.droppedKeys) { return .keys(try line.bytes(.droppedKeys)) }
         return .event(try event(line))
     }
@@ -123,8 +137,8 @@ extension ExportReader {
         return run
     }
 
-    private static func event(_ line: ExportLine) throws -> RecordedEvent {
-        let payload = try payload(line)
+    private mutating func event(_ line: ExportLine) throws -> RecordedEvent {
+        let payload = try Self.payload(line)
         let isRedacted = try line.isTrue(.redacted)
         let salt = isRedacted ? nil : try line.bytes(.salt)
         if let salt, salt.count != 16 { throw ExportFault("\"salt\" has not 16 bytes") }
@@ -134,52 +148,53 @@ extension ExportReader {
         } else {
             commitment = try line.hash(.commitment)
         }
-        let envelope = try envelope(line, holding: isRedacted ? .redacted : .whole)
-        // The leaf is made of the other members, so the leaf hash of this value is not read.
-        let unhashed = RecordedEvent(
-            envelope: envelope,
-            payload: payload,
-            salt: salt,
-            commitment: commitment,
-            leafHash: commitment
-        )
+        let (envelope, lane) = try envelope(line, holding: isRedacted ? .redacted : .whole)
         return RecordedEvent(
             envelope: envelope,
             payload: payload,
             salt: salt,
             commitment: commitment,
-            leafHash: MerkleTree.leafHash(unhashed.leaf)
+            leafHash: envelope.leafHash(in: lane, commitment: commitment)
         )
     }
 
-    private static func draft(_ line: ExportLine) throws -> DraftEvent {
+    private mutating func draft(_ line: ExportLine) throws -> DraftEvent {
         if try line.isTrue(.redacted) {
             throw ExportFault("the event is redacted; only an export of the whole log keeps its proof")
         }
-        let envelope = try envelope(line, holding: .whole)
+        let (envelope, _) = try envelope(line, holding: .whole)
         return DraftEvent(
             recordedAt: envelope.recordedAt,
             source: envelope.source,
             kind: envelope.kind,
             key: envelope.key,
             attributes: envelope.attributes,
-            payload: try payload(line)
+            payload: try Self.payload(line)
         )
     }
 
-    private static func envelope(_ line: ExportLine, holding: EventHolding) throws -> Envelope {
-        guard let recordedAt = Timestamp(rfc3339: try line.text(.recordedAt)) else {
-            throw ExportFault("\"recordedAt\" is no time")
-        }
-        return Envelope(
-            sequence: SequenceNumber(try line.number(.sequence)),
+    private mutating func envelope(
+        _ line: ExportLine,
+        holding: EventHolding
+    ) throws -> (envelope: Envelope, lane: Lane) {
+        let recordedAt = try line.neededTime(.recordedAt)
+        let sequence = SequenceNumber(try line.number(.sequence))
+        let known = lanes.lane(of: line)
+        let source = try known?.source ?? SourceName(try line.text(.source))
+        let kind = try known?.kind ?? EventKind(try line.text(.kind))
+        let key = line.contains(.key) ? try EventKey(try line.text(.key)) : nil
+        let attributes = try known?.attributes ?? line.attributes()
+        let lane = known ?? lanes.add(Lane(source: source, kind: kind, attributes: attributes), of: line)
+        let envelope = Envelope(
+            sequence: sequence,
             recordedAt: recordedAt,
-            source: try SourceName(try line.text(.source)),
-            kind: try EventKind(try line.text(.kind)),
-            key: line.contains(.key) ? try EventKey(try line.text(.key)) : nil,
-            attributes: try line.attributes(),
+            source: source,
+            kind: kind,
+            key: key,
+            attributes: attributes,
             holding: holding
         )
+        return (envelope, lane)
     }
 
     /// A text that has no UTF-8 form is refused: the payload's bytes would differ from what it says.

@@ -7,6 +7,8 @@ import JSON
 /// try output(writer.line(session.header()))
 /// try session.forEachPiece { try output(writer.line($0)) }
 /// ```
+///
+/// `ReadSession.forEachLine` gives the same lines of a whole log with fewer copies.
 public struct ExportWriter {
     /// The name and version of the format, in the header.
     public static let format = "eventlog.export/1"
@@ -55,6 +57,14 @@ public struct ExportWriter {
             json.member("hash", run.hash)
         case .keys(let bytes): json.member("droppedKeys", base64: bytes)
         }
+        return end()
+    }
+
+    /// The line of an event that is lent, without a copy of it.
+    public mutating func line(_ event: borrowing EventView) -> [UInt8] {
+        json.removeAll()
+        json.begin("{")
+        json.members(of: event)
         return end()
     }
 

@@ -2,6 +2,11 @@
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
+    /// - Parameter capacity: The bytes that are expected.
+    init(capacity: Int = 0) {
+        bytes.reserveCapacity(capacity)
+    }
+
     /// Writes a number, big-endian.
     mutating func write<Number: FixedWidthInteger>(_ number: Number) {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }

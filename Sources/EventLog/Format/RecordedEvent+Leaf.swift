@@ -24,3 +24,17 @@ extension RecordedEvent {
         }
     }
 }
+
+extension Envelope {
+    /// The leaf hash of an event whose source, kind and attributes are those of a lane.
+    func leafHash(in lane: Lane, commitment: Hash256) -> Hash256 {
+        let recordedAt = recordedAt.microseconds
+        guard var key = key?.rawValue else {
+            return LeafHash.hash(recordedAt: recordedAt, lane: lane, key: nil, commitment: commitment)
+        }
+        return key.withUTF8 { utf8 in
+            let key = UnsafeRawBufferPointer(utf8)
+            return LeafHash.hash(recordedAt: recordedAt, lane: lane, key: key, commitment: commitment)
+        }
+    }
+}

@@ -4,16 +4,13 @@ extension Timestamp {
     /// Accepts lower-case `t` and `z` and any number of fraction digits; cuts off digits beyond the ninth. A leap
     /// second (`:60`) is the first instant of the next minute. `nil` for every other text.
     public init?(rfc3339 text: some StringProtocol) {
-        // Nearly all texts are contiguous; others are copied.
-        let time =
-            text.utf8.withContiguousStorageIfAvailable { Timestamp(rfc3339: UnsafeRawBufferPointer($0)) }
-            ?? Array(text.utf8).withUnsafeBytes { Timestamp(rfc3339: $0) }
-        guard let time else { return nil }
+        let bytes = Array(text.utf8)
+        guard let time = bytes.withUnsafeBytes({ Timestamp(rfc3339Bytes: $0) }) else { return nil }
         self = time
     }
 
-    /// Reads the bytes of an RFC 3339 time, as `init(rfc3339:)` of a text does. Allocates nothing.
-    private init?(rfc3339 bytes: UnsafeRawBufferPointer) {
+    /// Reads the bytes of such a text.
+    init?(rfc3339Bytes bytes: UnsafeRawBufferPointer) {
         var reader = DigitReader(bytes)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
             let day = reader.number(2), let date = CivilDate(year: year, month: month, day: day),
@@ -33,7 +30,7 @@ extension Timestamp {
     }
 }
 
-/// Reads fixed-width numbers and separators from ASCII bytes. Borrows the bytes.
+/// Reads fixed-width numbers and separators from ASCII bytes, which must outlive it.
 private struct DigitReader {
     private let bytes: UnsafeRawBufferPointer
     private var index = 0

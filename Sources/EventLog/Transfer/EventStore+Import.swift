@@ -1,17 +1,28 @@
 /// The result of an import.
 public struct ImportResult: Hashable, Sendable {
     /// How many events are new in the log.
-    public let appended: UInt64
+    public internal(set) var appended: UInt64
+    /// The first of the new events; `nil` without any.
+    public internal(set) var first: SequenceNumber?
     /// How many events of the input the log already had.
     public let duplicates: UInt64
     /// How many events the log lacks because the input was a part.
-    public let missing: UInt64
+    public internal(set) var missing: UInt64
     /// Whether acts name by hash what compactions left beside the events (`VerifyReport.provesRemains`).
-    public let provesRemains: Bool
+    public internal(set) var provesRemains: Bool
 
     /// Makes a result.
-    public init(appended: UInt64, duplicates: UInt64, missing: UInt64 = 0, provesRemains: Bool = true) {
+    ///
+    /// - Parameter first: `nil` for the one behind the duplicates, if there are new events.
+    public init(
+        appended: UInt64,
+        duplicates: UInt64,
+        first: SequenceNumber? = nil,
+        missing: UInt64 = 0,
+        provesRemains: Bool = true
+    ) {
         self.appended = appended
+        self.first = first ?? (appended > 0 ? SequenceNumber(duplicates + 1) : nil)
         self.duplicates = duplicates
         self.missing = missing
         self.provesRemains = provesRemains
@@ -21,8 +32,8 @@ public struct ImportResult: Hashable, Sendable {
 extension EventStore {
     /// Makes the log at a path from a header and pieces, with the same identity, sequences, salts and root.
     ///
-    /// If no log exists, makes one. An existing log must be a prefix of the input and receives the rest; if it is as
-    /// long or longer and begins the same, nothing changes. Nothing takes effect before everything is checked against
+    /// If no log exists, makes one. An existing log must be a prefix of the input and receives the rest, and so must a part
+    /// of one, which a whole log also completes; if it lacks nothing that the input has, nothing changes. Nothing takes effect before everything is checked against
     /// the header's root (I9).
     ///
     /// - Parameter fill: adds every piece, in order.
@@ -135,15 +146,14 @@ extension EventStore {
             }
             // Most of the comparison comes before the write lock. `takeOver` compares only what was appended since.
             let compared = try old.read { try check($0, against: target, from: 1, header) }
-            let result = try takeOver(header, from: old, to: target, compared: compared)
+            var result = try takeOver(header, from: old, to: target, compared: compared)
             // If the log stays as it is, it lacks nothing that the input lacks, and proves what it proved before.
-            let isChanged = result.appended > 0
-            return ImportResult(
-                appended: isChanged ? result.appended - missing : 0,
-                duplicates: result.duplicates,
-                missing: isChanged ? missing : 0,
-                provesRemains: provesRemains || !isChanged
-            )
+            if result.appended > 0 {
+                (result.appended, result.missing) = (result.appended - missing, missing)
+                if result.appended == 0 { result.first = nil }
+                result.provesRemains = provesRemains
+            }
+            return result
         } catch {
             // Nothing refers to the new generation yet. If it cannot be removed now, the next rewrite removes it. After
             // the switch the new generation is the current one and must stay.
@@ -152,20 +162,20 @@ extension EventStore {
         }
     }
 
-    /// Compares what was appended meanwhile, then replaces the old generation with the new one. Keeps the old one if it
-    /// is as long.
+    /// Compares what was appended meanwhile, then replaces the old generation with the new one. Keeps the old one if the
+    /// input has nothing that it lacks.
     private func takeOver(
         _ header: LogHeader,
         from old: Generation,
         to target: Generation,
         compared: UInt64
     ) throws -> ImportResult {
-        let head = try core.writer.locked(core.directory, wait: options.wait) {
+        let result = try core.writer.locked(core.directory, wait: options.wait) {
             let transaction = try old.environment.beginWrite()
             let reader = LogReader(transaction.view, of: old)
-            let head = try reader.head()
             _ = try check(reader, against: target, from: compared + 1, header)
-            guard head < header.size else { return head }
+            let result = try reader.result(of: header)
+            guard result.appended > 0 else { return result }
             // Within the write lock, since every append may change a bookmark.
             try keepBookmarks(reader, target)
             try target.folder.sync()
@@ -175,12 +185,11 @@ extension EventStore {
             try transaction.commit()
             core.writer.state = nil
             core.adopt(target)
-            return head
+            return result
         }
         // Nothing refers to this generation any more. If it cannot be removed now, the next rewrite removes it.
-        try? core.directory.discard(head < header.size ? old.number : target.number)
-        let known = min(head, header.size)
-        return ImportResult(appended: header.size - known, duplicates: known)
+        try? core.directory.discard(result.appended > 0 ? old.number : target.number)
+        return result
     }
 
     /// Copies the bookmarks of sources for which the input has none, so that their recorders continue where they are.
@@ -205,31 +214,39 @@ extension EventStore {
         from first: UInt64,
         _ header: LogHeader
     ) throws -> UInt64 {
-        let head = try old.head()
-        let last = min(head, header.size)
+        let last = min(try old.head(), header.size)
+        let replaces = try old.result(of: header).appended > 0
         try target.read { new in
             var start = first
             while start <= last {
                 let block = start...min(start + 4095, last)
                 try compare(old, new, in: block)
                 // A log that stays may hold fewer or more of its events than the input.
-                if head < header.size { try checkHoldings(old, new, in: block) }
+                if replaces { try checkHoldings(old, new, in: block) }
                 start = block.upperBound + 1
             }
         }
         return max(last, first - 1)
     }
 
-    /// Compares the leaf hashes of a block.
+    /// Compares the leaf hashes of a block; of events that the log there lacks, the root of their subtree.
     ///
     /// - Throws: `EventLogError` with code `invalidArgument`, naming the first sequence at which the logs differ.
     private func compare(_ old: LogReader, _ new: LogReader, in block: ClosedRange<UInt64>) throws {
         var hashes: [Hash256] = []
-        try old.forEachLeaf(in: block) { hashes.append($0.hash) }
-        try new.forEachLeaf(in: block) { leaf in
+        try new.forEachLeaf(in: block) { hashes.append($0.hash) }
+        try old.forEachLeaf(in: block, cutsSubtrees: true) { leaf in
+            let count = leaf.last - leaf.sequence + 1
+            guard count == 1 << UInt64(leaf.level) else {
+                let reason = "the input ends among events that the log there lacks, so the two cannot be compared"
+                throw Self.refused(path, reason, at: leaf.sequence)
+            }
             let place = Int(leaf.sequence - block.lowerBound)
-            guard place < hashes.count, hashes[place] == leaf.hash else {
-                let reason = "fork at sequence \(leaf.sequence): the log there goes on otherwise"
+            guard place + Int(count) <= hashes.count,
+                leaf.hash == (count == 1 ? hashes[place] : MerkleTree.root(of: hashes[place..<place + Int(count)]))
+            else {
+                let range = count == 1 ? "" : ", or within the \(count - 1) behind it"
+                let reason = "fork at sequence \(leaf.sequence)\(range): the log there goes on otherwise"
                 throw Self.refused(path, reason, at: leaf.sequence)
             }
         }
@@ -246,5 +263,27 @@ extension EventStore {
             if holdings[sequence] == record.holding { return true }
             throw Self.refused(path, "the log there holds sequence \(sequence) otherwise than the input", at: sequence)
         }
+    }
+}
+
+extension LogReader {
+    /// What an import adds to this log if the input begins the same: the events behind its head; to a part, also those that
+    /// it lacks, if the input is as long and whole.
+    fileprivate func result(of header: LogHeader) throws -> ImportResult {
+        let head = try head()
+        let isWhole = try !isPart() || header.isPart
+        guard !isWhole, header.size >= head else {
+            let known = min(head, header.size)
+            return ImportResult(appended: header.size - known, duplicates: known)
+        }
+        var (missing, first) = (UInt64(0), head + 1)
+        try forEachGapRun(in: 1...head) { run in
+            guard run.rewrite == GapRun.missing else { return true }
+            if missing == 0 { first = run.first }
+            missing += run.count
+            return true
+        }
+        let known = head - missing
+        return ImportResult(appended: header.size - known, duplicates: known, first: SequenceNumber(first))
     }
 }

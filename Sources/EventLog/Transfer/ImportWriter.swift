@@ -8,6 +8,8 @@ final class ImportWriter: @unchecked Sendable {
     private let interner = LaneInterner()
     /// The head, the open node and the clock of what was written so far.
     private var edge = TreeEdge()
+    /// The lane of the last event, which most events share with the one before.
+    private var lastLane: Lane?
     /// By object: `interner` makes equal lanes one object, and keeps it alive.
     private var laneNumbers: [ObjectIdentifier: UInt32] = [:]
     /// The last key of a dropped event; they must ascend from chunk to chunk.
@@ -97,7 +99,7 @@ extension ImportWriter {
         guard event.payload.count <= EnvelopeLimits.payloadBytesMax else {
             throw invalid("sequence \(envelope.sequence) has a payload of \(event.payload.count) bytes")
         }
-        let lane = interner.lane(source: envelope.source, kind: envelope.kind, attributes: envelope.attributes)
+        let lane = lane(of: envelope)
         let number = try number(of: lane, transaction, tables)
         guard let record = Record.bytes(of: event, lane: number) else {
             throw invalid("sequence \(envelope.sequence) has no salt of 16 bytes")
@@ -222,6 +224,13 @@ extension ImportWriter {
         try transaction.putSealed(node.bytes, at: key, in: tables.nodes)
     }
 
+    private func lane(of envelope: Envelope) -> Lane {
+        if let lastLane, lastLane.isSame(as: envelope) { return lastLane }
+        let lane = interner.lane(source: envelope.source, kind: envelope.kind, attributes: envelope.attributes)
+        lastLane = lane
+        return lane
+    }
+
     /// The number of a lane, given in the order in which the lanes come. It enters no hash, so it may differ from the
     /// exported log's.
     private func number(
@@ -237,16 +246,28 @@ extension ImportWriter {
     }
 }
 
+extension Lane {
+    /// Whether an event belongs to the lane. Compares bytes, because Swift's equality of texts is that of Unicode.
+    fileprivate func isSame(as envelope: Envelope) -> Bool {
+        sameBytes(source.rawValue, envelope.source.rawValue) && sameBytes(kind.rawValue, envelope.kind.rawValue)
+            && attributes.pairs.elementsEqual(envelope.attributes.pairs) { left, right in
+                sameBytes(left.name, right.name) && sameBytes(left.value, right.value)
+            }
+    }
+}
+
 extension Record {
     /// The bytes of an event's record; `nil` if a whole event has no salt of 16 bytes.
     static func bytes(of event: RecordedEvent, lane: UInt32) -> [UInt8]? {
         let isRedacted = event.envelope.holding == .redacted
-        var writer = ByteWriter()
+        // 47 bytes before salt or commitment, which have at most 32.
+        let keyBytes = event.envelope.key?.rawValue.utf8.count ?? 0
+        var writer = ByteWriter(capacity: 79 + keyBytes + event.payload.count)
         writer.write(version)
         writer.write(isRedacted ? EventHolding.redacted.rawValue : EventHolding.whole.rawValue)
         writer.write(lane)
         writer.write(event.envelope.recordedAt.microseconds)
-        writer.write(UInt8(clamping: event.envelope.key?.rawValue.utf8.count ?? 0))
+        writer.write(UInt8(clamping: keyBytes))
         writer.write(event.leafHash)
         if isRedacted {
             writer.write(event.commitment)

@@ -78,12 +78,20 @@ extension ReadSession {
     ///
     /// - Throws: `EventLogError` with code `damaged`, naming the sequence, if an event is not as it was appended.
     public func forEachPiece(_ body: (LogPiece) throws -> Void) throws {
+        try forEachPiece(event: { try body(.event($0.copied())) }, other: body)
+    }
+
+    /// Does the same, and lends the events in place of copies.
+    func forEachPiece(
+        event take: (borrowing EventView) throws -> Void,
+        other body: (LogPiece) throws -> Void
+    ) throws {
         guard head > .zero else { return }
         var next: UInt64 = 1
         try forEachEvent(in: SequenceNumber(1)...head) { event in
             try passDropped(from: &next, before: event.sequence.rawValue, body)
             try check(event)
-            try body(.event(event.copied()))
+            try take(event)
             next = event.sequence.rawValue + 1
             return true
         }

@@ -159,6 +159,12 @@ struct CaptureLineReader {
     ///
     /// - Throws: `IngestError` with code `io`.
     mutating func next() throws -> Line? {
+        // Most lines lie in the buffer as a whole, and are copied once.
+        if start < buffer.count, case let end = Self.lineEnd(in: buffer, from: start), end < buffer.count {
+            let line = Array(buffer[start..<end])
+            start = end + 1
+            return finish(line, line.count, isUnterminated: false)
+        }
         var line: [UInt8] = []
         var length = 0
         while true {

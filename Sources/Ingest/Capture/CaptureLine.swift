@@ -51,15 +51,15 @@ struct CaptureFault: Error, Hashable {
 extension CaptureLine {
     /// Reads one line, without its end. Ignores unknown members; a member that occurs twice is a fault.
     init(parsing line: UnsafeBufferPointer<UInt8>) throws(CaptureFault) {
-        guard UTF8Sequence.firstFault(in: line) == line.count else {
-            throw CaptureFault(
-                reason: "byte \(UTF8Sequence.firstFault(in: line) + 1) is not UTF-8; such frames need \"rawBase64\""
-            )
-        }
         var members = CaptureMembers()
         do throws(JSONError) {
             try members.read(line)
         } catch {
+            // The reader refuses bytes that are no UTF-8 as it comes to them. Wherever they are, they are named first.
+            let place = UTF8Sequence.firstFault(in: line)
+            guard place == line.count else {
+                throw CaptureFault(reason: "byte \(place + 1) is not UTF-8; such frames need \"rawBase64\"")
+            }
             throw CaptureFault(reason: "it is not one JSON object: \(error.reason) (byte \(error.offset + 1))")
         }
         try self.init(members)

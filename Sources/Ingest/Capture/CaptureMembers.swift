@@ -11,14 +11,18 @@ import Foundation
 struct CaptureMembers {
     /// The text of `t_ms`; `nil` if it is missing, empty if it is not a number.
     private(set) var milliseconds: String?
-    /// The texts of known members, by `Name`.
-    private var texts = [[UInt8]?](repeating: nil, count: Name.allCases.count)
+    /// The texts of known members; arrays by `Name` would cost each line two objects.
+    private var texts = Texts()
     /// The close code; it may be a number or a text.
     private var code: String?
-    /// True, by `Name`, for each known member that occurred and was not `null`.
-    private var isThere = [Bool](repeating: false, count: Name.allCases.count)
+    /// The known members that occurred and were not `null`: one bit each, by `Name`.
+    private var present: UInt8 = 0
     /// The names of the other members that are not `null`.
     private var others: Set<String> = []
+
+    private struct Texts {
+        var direction, raw, base64, path, operation, link: [UInt8]?
+    }
 
     /// The members that mean something.
     private enum Name: Int, CaseIterable {
@@ -39,17 +43,20 @@ struct CaptureMembers {
 
         /// The member with a name; `nil` if it means nothing.
         init?(_ text: JSONText) {
-            guard let found = Self.allCases.first(where: { text == $0.text }) else { return nil }
+            guard let found = Self.all.first(where: { text == $0.text }) else { return nil }
             self = found
         }
+
+        /// Made once: `allCases` makes an array at each call.
+        private static let all = allCases
     }
 
     /// Reads one JSON object.
     ///
-    /// - Throws: `JSONError` if the line is not one JSON object, a member occurs twice, or a member that must be a text
-    ///   is none.
+    /// - Throws: `JSONError` if the line is not one JSON object in UTF-8, a member occurs twice, or a member that must be a
+    ///   text is none.
     mutating func read(_ line: UnsafeBufferPointer<UInt8>) throws(JSONError) {
-        var reader = JSONReader(UnsafeRawBufferPointer(line), levelsMax: .max, allowsAnyBytes: true)
+        var reader = JSONReader(UnsafeRawBufferPointer(line), levelsMax: .max)
         guard try reader.kind() == .object else { throw JSONError(offset: 0, reason: "it does not begin with {") }
         try reader.enterObject()
         while let name = try reader.nextMember() {
@@ -57,8 +64,8 @@ struct CaptureMembers {
             // Names are compared decoded, so that an escape cannot hide that a member occurs twice. `null` counts as
             // absent: it may come twice.
             if let known = Name(name) {
-                if isThere[known.rawValue] { throw Self.repeated(String(describing: known.text), at: start) }
-                isThere[known.rawValue] = try readValue(of: known, &reader)
+                if contains(known) { throw Self.repeated(String(describing: known.text), at: start) }
+                if try readValue(of: known, &reader) { present |= 1 << known.rawValue }
             } else {
                 let name = String(decoding: try name.decoded(), as: UTF8.self)
                 // An unknown member twice is a fault, too (docs/events.md).
@@ -70,6 +77,8 @@ struct CaptureMembers {
         }
         try reader.finish()
     }
+
+    private func contains(_ name: Name) -> Bool { present & 1 << name.rawValue != 0 }
 
     /// The fault of a member that occurs twice; quotes at most 40 characters of its name.
     private static func repeated(_ name: String, at offset: Int) -> JSONError {
@@ -94,7 +103,12 @@ struct CaptureMembers {
             try reader.null()
             return false
         case (.code, _): try reader.skip()
-        case (_, .string): texts[name.rawValue] = try reader.string().decoded()
+        case (.direction, .string): texts.direction = try reader.string().decoded()
+        case (.raw, .string): texts.raw = try reader.string().decoded()
+        case (.base64, .string): texts.base64 = try reader.string().decoded()
+        case (.path, .string): texts.path = try reader.string().decoded()
+        case (.operation, .string): texts.operation = try reader.string().decoded()
+        case (.link, .string): texts.link = try reader.string().decoded()
         default: throw JSONError(offset: start, reason: "the member \"\(name.text)\" is no string")
         }
         return true
@@ -105,9 +119,9 @@ extension CaptureMembers {
     /// The content of the line: everything but its time.
     func content() throws(CaptureFault) -> CaptureLine.Content {
         // `link` decides before `path` and `op`, and those before `dir`.
-        if let link = text(.link) { return try self.link(link) }
-        if isThere[Name.path.rawValue] || isThere[Name.operation.rawValue] { return try file() }
-        guard let direction = text(.direction) else { throw CaptureFault(reason: "\"dir\" is missing") }
+        if let link = Self.text(texts.link) { return try self.link(link) }
+        if contains(.path) || contains(.operation) { return try file() }
+        guard let direction = Self.text(texts.direction) else { throw CaptureFault(reason: "\"dir\" is missing") }
         guard let direction = FrameDirection(rawValue: direction) else {
             throw CaptureFault(reason: "\"dir\" is neither \"in\" nor \"out\"")
         }
@@ -121,7 +135,7 @@ extension CaptureMembers {
         guard state == "open" || state == "close" else {
             throw CaptureFault(reason: "\"link\" is neither \"open\" nor \"close\"")
         }
-        if texts[Name.raw.rawValue] != nil || texts[Name.base64.rawValue] != nil {
+        if texts.raw != nil || texts.base64 != nil {
             throw CaptureFault(reason: "a line with \"link\" has no frame")
         }
         if let code, code.utf8.count > 256 { throw CaptureFault(reason: "\"code\" is longer than 256 bytes") }
@@ -130,12 +144,14 @@ extension CaptureMembers {
 
     /// The content of a line about a status file.
     private func file() throws(CaptureFault) -> CaptureLine.Content {
-        guard let path = text(.path), !path.isEmpty else { throw CaptureFault(reason: "\"path\" is missing or empty") }
+        guard let path = Self.text(texts.path), !path.isEmpty else {
+            throw CaptureFault(reason: "\"path\" is missing or empty")
+        }
         // The attributes of an event have a limit together (I3); 256 bytes are room for the others.
         guard path.utf8.count <= EnvelopeLimits.attributeBytesMax - 256 else {
             throw CaptureFault(reason: "\"path\" has \(path.utf8.count) bytes, too many for an attribute")
         }
-        switch text(.operation) {
+        switch Self.text(texts.operation) {
         case "write":
             guard let bytes = try bytes() else { throw CaptureFault(reason: "\"raw\" or \"rawBase64\" is missing") }
             return .file(path: path, isRemoval: false, bytes)
@@ -147,15 +163,14 @@ extension CaptureMembers {
         }
     }
 
-    private func text(_ name: Name) -> String? {
-        texts[name.rawValue].map { String(decoding: $0, as: UTF8.self) }
+    private static func text(_ bytes: [UInt8]?) -> String? {
+        bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The bytes of `raw` or `rawBase64`; `nil` if the line has neither.
     private func bytes() throws(CaptureFault) -> [UInt8]? {
-        let raw = texts[Name.raw.rawValue]
-        guard let encoded = texts[Name.base64.rawValue] else { return raw }
-        if raw != nil { throw CaptureFault(reason: "both \"raw\" and \"rawBase64\" are there") }
+        guard let encoded = texts.base64 else { return texts.raw }
+        if texts.raw != nil { throw CaptureFault(reason: "both \"raw\" and \"rawBase64\" are there") }
         guard let data = Data(base64Encoded: Data(encoded)) else {
             throw CaptureFault(reason: "\"rawBase64\" is not base64 (RFC 4648, section 4)")
         }

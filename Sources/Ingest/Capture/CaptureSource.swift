@@ -137,40 +137,45 @@ public struct CaptureDrafts: DraftSequence {
 
     /// The next event, or a line that was passed over.
     public mutating func next() throws -> SourceItem? {
-        while waiting.isEmpty {
+        while true {
+            if !waiting.isEmpty { return waiting.removeFirst() }
             guard let line = try lines.next() else {
                 waiting = try finishStream()[...]
                 return waiting.popFirst()
             }
-            waiting = try items(of: line)[...]
+            let parsed: CaptureLine
+            do throws(CaptureFault) {
+                parsed = try line.parsed()
+                if let fault = parsed.fault(in: kind) { throw CaptureFault(reason: fault) }
+            } catch {
+                return .skipped(IngestIssue(place: "\(file.name):\(line.number)", reason: error.reason))
+            }
+            // A line of most kinds is one event, which needs no list.
+            if kind != .sse, case .frame(let direction, let bytes) = parsed.content {
+                let attributes = direction == .in ? Self.incoming : Self.outgoing
+                return .draft(try frame(parsed, line.number, attributes).redacted(payload: bytes))
+            }
+            waiting = try items(of: parsed, line.number)[...]
         }
-        return waiting.popFirst()
     }
 
-    /// The items of one line: an issue if it cannot be used, else its events.
-    private mutating func items(of line: CaptureLineReader.Line) throws -> [SourceItem] {
-        let parsed: CaptureLine
-        do throws(CaptureFault) {
-            parsed = try line.parsed()
-            if let fault = parsed.fault(in: kind) { throw CaptureFault(reason: fault) }
-        } catch {
-            return [.skipped(IngestIssue(place: "\(file.name):\(line.number)", reason: error.reason))]
-        }
+    private static let incoming: Attributes = ["dir": "in"]
+    private static let outgoing: Attributes = ["dir": "out"]
+
+    /// The items of one line.
+    private mutating func items(of parsed: CaptureLine, _ number: Int) throws -> [SourceItem] {
         switch parsed.content {
         case .link(let state, let code):
-            let link = try self.link(state, code, parsed, line.number)
+            let link = try self.link(state, code, parsed, number)
             // The end of the stream comes before the link, as it did on the connection.
             return try finishStream() + [.draft(link)]
-        case .frame(let direction, let bytes):
-            if kind == .sse { return try push(bytes, at: parsed.recordedAt) }
-            let attributes = [Attributes.Pair(name: "dir", value: direction.rawValue)]
-            return [.draft(try frame(parsed, line.number, attributes).redacted(payload: bytes))]
+        case .frame(_, let bytes): return try push(bytes, at: parsed.recordedAt)
         case .file(let path, let isRemoval, let bytes):
-            let attributes = [
+            let attributes = try Attributes([
                 Attributes.Pair(name: "path", value: path),
                 Attributes.Pair(name: "op", value: isRemoval ? "remove" : "write"),
-            ]
-            return [.draft(try frame(parsed, line.number, attributes).redacted(payload: bytes))]
+            ])
+            return [.draft(try frame(parsed, number, attributes).redacted(payload: bytes))]
         }
     }
 
@@ -200,13 +205,13 @@ public struct CaptureDrafts: DraftSequence {
     }
 
     /// The event of a line but for its payload; the line's number makes the key.
-    private func frame(_ line: CaptureLine, _ number: Int, _ attributes: [Attributes.Pair]) throws -> FrameDraft {
+    private func frame(_ line: CaptureLine, _ number: Int, _ attributes: Attributes) -> FrameDraft {
         FrameDraft(
             recordedAt: line.recordedAt,
             source: source,
             kind: kind.eventKind,
             key: "\(firstTime)/\(number)",
-            attributes: try Attributes(attributes)
+            attributes: attributes
         )
     }
 

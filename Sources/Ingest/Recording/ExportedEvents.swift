@@ -12,6 +12,7 @@ public struct ExportedEvents {
     public let object: String
     /// The source that all events get; `nil` to keep theirs.
     private let source: SourceName?
+    private var reader = ExportReader()
     private var drafts: [DraftEvent] = []
     private var summary = IngestSummary()
 
@@ -29,7 +30,7 @@ public struct ExportedEvents {
     ///
     /// - Throws: as `ExportReader.draft`.
     public mutating func add(_ line: [UInt8], number: Int) throws {
-        var draft = try ExportReader.draft(line)
+        var draft = try reader.draft(line)
         guard draft.source != .logtool else {
             let reason = "it is an act of the log that it was listed from"
             return summary.skip(IngestIssue(place: "line \(number)", reason: reason))

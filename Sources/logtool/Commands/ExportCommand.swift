@@ -71,22 +71,23 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
     ) throws {
         let total = Int(clamping: session.head.rawValue)
         var count = 0
-        var writer = ExportWriter()
-        func write(_ piece: LogPiece) throws {
-            try output(writer.line(piece))
-            guard case .event(let event) = piece else { return }
+        func write(_ line: [UInt8], of sequence: SequenceNumber?) throws {
+            try output(line)
+            guard let sequence else { return }
             count += 1
-            let done = Int(clamping: event.envelope.sequence.rawValue)
-            progress.report("exported \(count) events", done: done, total: total)
+            // Not for each event: the text of a report costs a part of an event's line.
+            guard count.isMultiple(of: 256) else { return }
+            progress.report("exported \(count) events", done: Int(clamping: sequence.rawValue), total: total)
         }
         // A whole log needs no hashes of subtrees.
-        guard try isPart(session) else {
-            try output(writer.line(session.header()))
-            return try session.forEachPiece { try write($0) }
-        }
+        guard try isPart(session) else { return try session.forEachLine { try write($0, of: $1) } }
         let chosen = try PartSelection(selectors, without: without, in: session, progress: progress)
+        var writer = ExportWriter()
         try output(writer.line(session.partHeader(), chosen: chosen.text))
-        try session.forEachPiece(where: chosen.includes) { try write($0) }
+        try session.forEachPiece(where: chosen.includes) { piece in
+            let event = if case .event(let event) = piece { event } else { RecordedEvent?.none }
+            try write(writer.line(piece), of: event?.envelope.sequence)
+        }
     }
 
     /// True if the export will lack events, or the log lacks some already.
