@@ -16,6 +16,8 @@ final class Generation: Sendable {
     let derived = Mutex<DerivedStore?>(nil)
     /// The upper levels of its hash tree, filled on demand.
     let upperTree = UpperTree()
+    /// The substitutes that the acts of its rewrites name, filled on demand.
+    let substitutes = KnownSubstitutes()
 
     var tables: LogTables { LogTables(environment.tables) }
     var logPath: String { directory.path }

@@ -11,6 +11,9 @@ struct LogReader {
     /// aborted.
     var upperTree: UpperTree { generation.upperTree }
 
+    /// The substitutes that acts name.
+    var substitutes: KnownSubstitutes { generation.substitutes }
+
     init(_ view: TransactionView, of generation: Generation) {
         self.view = view
         tables = generation.tables

@@ -4,7 +4,7 @@ extension ReadSession {
     /// Checks that an event's bytes fit its leaf hash and, if the payload is a substitute, that an act names it (I7).
     ///
     /// Does not compare the leaf hash with the tree; `verify` and `checkTree` do. Cost: two hashes an event; for a
-    /// redacted one also a search through the payloads of all acts of rewrites.
+    /// redacted one a third, and for the first one of a process a pass over all acts of rewrites.
     ///
     /// - Throws: `EventLogError` with code `damaged`, naming the sequence.
     public func check(_ event: borrowing EventView) throws {
@@ -67,15 +67,6 @@ extension LogReader {
         }
         if record.holding == .redacted, try act(naming: record, at: sequence) == nil {
             throw altered(sequence, "its text is a substitute that no act names")
-        }
-    }
-
-    /// The last of the rewrites' acts that names the substitute of a redacted event; `nil` if none does.
-    func act(naming record: Record, at sequence: UInt64) throws -> UInt64? {
-        let name = RewritePlan.name(ofSubstitute: Array(record.payload), for: SequenceNumber(sequence))
-        return try acts().last { act in
-            guard let found = try self.record(at: act), try lane(found.laneNumber).isAct else { return false }
-            return Array(found.payload).contains(Array(name.utf8))
         }
     }
 
