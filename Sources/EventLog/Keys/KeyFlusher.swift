@@ -86,26 +86,37 @@ final class KeyFlusher: Sendable {
         runs?.discard()
     }
 
-    /// Waits until every table is written that can be. A table that was added just when a run of the thread ended waits
-    /// for the next table.
+    /// Waits until every table is written that can be.
     func drain() {
         queue.sync {}
     }
 
+    /// Writes tables until none waits, or one cannot be written.
     private func run() {
+        var canWrite = true
+        repeat {
+            canWrite = storeWaiting()
+            // Under the lock, so that a table is either seen here or finds that nothing runs.
+        } while state.withLock { state in
+            state.isRunning = canWrite && !state.places.frozen.isEmpty
+            return state.isRunning
+        }
+    }
+
+    /// Writes all tables that wait and merges runs; false if that failed.
+    private func storeWaiting() -> Bool {
         do {
             let runs = try places.runs ?? KeyRuns(try generation.derivedStore())
             try storeAll(runs)
             // A merge may take long. Tables that are closed in the meantime are stored between its commits.
             try runs.merge { try storeAll(runs) }
-            try storeAll(runs)
+            return true
         } catch is KeyRuns.Foreign {
             state.withLock { $0.isForeign = true }
         } catch {
             // The tables stay where they are. A lookup in lost runs finds out by itself.
         }
-        // A table that came after the last look is written with the next one.
-        state.withLock { $0.isRunning = false }
+        return false
     }
 
     private func storeAll(_ runs: KeyRuns) throws {
