@@ -148,6 +148,15 @@ import Testing
         #expect(try log.store.statistics().generation == 1)
     }
 
+    @Test func aSubstituteBeyondThePayloadLimitIsRefused() throws {
+        let log = try log(4)
+        var plan = try RewritePlan.dropping([], decidedAt: SequenceNumber(4))
+        plan.substitutes = [SequenceNumber(2): [UInt8](repeating: 0x20, count: EnvelopeLimits.payloadBytesMax + 1)]
+        let error = #expect(throws: EventLogError.self) { try log.store.rewrite(plan) }
+        #expect(error?.code == .invalidArgument && error?.reason.contains("the substitute of sequence 2") == true)
+        #expect(try log.store.statistics().generation == 1)
+    }
+
     @Test func anActIsNeverDroppedNorAnEventTwice() throws {
         let log = try log(20)
         _ = try log.store.rewrite(.dropping([3], decidedAt: SequenceNumber(20)))

@@ -60,6 +60,8 @@ public struct RewritePlan: Sendable {
             reason = "the dropped sequences do not ascend"
         } else if let last = dropped.last, last > decidedAt {
             reason = "sequence \(last) came after the decision at \(decidedAt)"
+        } else if let large = substitutes.first(where: { $0.value.count > EnvelopeLimits.payloadBytesMax })?.key {
+            reason = "the substitute of sequence \(large) has more than \(EnvelopeLimits.payloadBytesMax) bytes"
         } else if facts.keys.contains(where: { !(1...255).contains($0.utf8.count) }) {
             reason = "the name of a fact has not 1 to 255 bytes"
         } else if !isActOpen {
