@@ -41,6 +41,15 @@ import Testing
         )
     }
 
+    @Test func theTestInSwiftIsAMemberOfTheDocument() throws {
+        let frozen = try run("freeze", "L", "-o", "F/late-edit", "--swift", "--json")
+        #expect(frozen.exitCode == 0, "\(frozen.errors)")
+        let document = try JSONSerialization.jsonObject(with: Data(frozen.output.utf8)) as? [String: Any]
+        #expect((document?["test"] as? String)?.contains("@Test func lateEdit() async throws {") == true)
+        let text = try run("freeze", "L", "-o", "F/other", "--swift").output
+        #expect(text.contains("next: logtool check F/other\n\nimport EventLogTesting\n"))
+    }
+
     @Test func aDifferenceNamesTheMemberAndTheEvent() throws {
         _ = try run("freeze", "L", "-o", "F/a")
         try alter("F/a/expected.json", "message 3", to: "message three")

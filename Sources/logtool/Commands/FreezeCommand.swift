@@ -88,14 +88,15 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
             let profiles: [JSONValue] = fixture.profiles.map { .string($0.rawValue) }
             let document: JSONValue = .object([
                 "directory": .string(folder.path), "sequence": .string(last.description), "profiles": .array(profiles),
+                "test": swift ? .string(scaffold(folder)) : nil,
             ])
             try output.line(document.text)
         } else {
             try output.line("froze events 1 to \(last) in \(DisplayText.escaped(folder.relativePath))")
             try output.line("next: logtool check \(DisplayText.escaped(folder.relativePath))")
+            // Behind the result, to be copied into a test file.
+            if swift { try output.line("\n" + scaffold(folder)) }
         }
-        // Behind the result, to be copied into a test file.
-        if swift { try output.line(scaffold(folder)) }
         try output.flush()
     }
 
@@ -114,7 +115,6 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
             $0 == 0 ? $1.lowercased() : $1.prefix(1).uppercased() + $1.dropFirst().lowercased()
         }.joined()
         return """
-
             import EventLogTesting
             import Foundation
             import Testing
