@@ -42,6 +42,22 @@ import Testing
         #expect(try digest("M") == digest("L"))
     }
 
+    /// A look at the first line of a pipe would take it away from the reader.
+    @Test(arguments: [["import", "L"], ["ingest", "L", "capture"]])
+    func aPipeIsReadOnce(command: [String]) throws {
+        let name = command[0] == "import" ? "events.ndjson" : "capture.ndjson"
+        let scenario = command[0] == "import" ? "punchlist-two-sources-of-one-list" : "punchlist-bare-arrays"
+        let file = PackageRoot.scenarios.appending(path: "\(scenario)/\(name)")
+        let bytes = try Data(contentsOf: file)
+        try #require(mkfifo(folder.path("pipe"), 0o600) == 0)
+        let pipe = URL(filePath: folder.path("pipe"))
+        Thread.detachNewThread { try? bytes.write(to: pipe) }
+        let run = try ToolRun.run(command + ["pipe", "--json"], in: folder)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let whole = try ToolRun.run([command[0], "M"] + command.dropFirst(2) + [file.path, "--json"], in: folder)
+        #expect(run.output == whole.output)
+    }
+
     @Test func actsAreLeftToTheirLog() throws {
         try folder.makeLog(messages: 40, isLarge: true)
         _ = try ToolRun.run(["compact", "L", "--keep", "1"], in: folder)
