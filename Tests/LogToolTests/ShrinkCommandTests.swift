@@ -178,6 +178,14 @@ import Testing
         #expect(try document(run)["events"] as? Int == 1)
     }
 
+    @Test func aFileOfSomethingElseIsLeftAsItIs() throws {
+        try folder.write("my notes\n", to: "S.shrink")
+        let run = try shrink("--when", "exists(messages[\"1021\"])")
+        #expect(run.exitCode == 2 && run.errors.contains("it is a file of something else"), "\(run.errors)")
+        let kept = try String(contentsOf: URL(filePath: folder.path("S.shrink")), encoding: .utf8)
+        #expect(kept == "my notes\n")
+    }
+
     /// Whoever writes yes and no into the file gets no wrong answer called minimal.
     @Test func forgedAnswersAreFound() throws {
         _ = try shrink("--when", "count(messages) > 20", "--time", "0s")

@@ -40,7 +40,8 @@ final class AnswerBook {
     ///
     /// - Parameter question: What the answers are about.
     /// - Throws: `Failure` with exit code 11 if another search has it locked; with exit code 2 if the path is not a
-    ///   regular file with one name, because writing through another name would change somebody's file.
+    ///   regular file with one name, because writing through another name would change somebody's file, or if it is no
+    ///   file of answers.
     init(at path: String, about question: JSONValue) throws {
         self.path = path
         let name = "keep answers in \"\(path)\""
@@ -61,6 +62,10 @@ final class AnswerBook {
         }
         let head = JSONValue.object(["format": .string(Self.format), "about": question]).text
         let lines = Self.lines(of: descriptor, size: Int(information.st_size))
+        guard information.st_size == 0 || Self.isOwn(lines.first ?? "") else {
+            close(descriptor)
+            throw Failure("\(name): it is a file of something else; remove it, or choose another -o")
+        }
         if lines.first == head {
             answers = Self.answers(in: lines.dropFirst())
             foundCount = answers.count
@@ -102,6 +107,12 @@ final class AnswerBook {
         var bytes = [UInt8](repeating: 0, count: max(size, 0))
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
         return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// True if the first line of a file is that of a book, of this format or another; it may be cut off.
+    private static func isOwn(_ line: String) -> Bool {
+        let beginning = "{\"format\":\"eventlog.shrink/"
+        return line.hasPrefix(beginning) || beginning.hasPrefix(line) && !line.isEmpty
     }
 
     /// The answers of well-formed lines; others are skipped.
