@@ -73,10 +73,7 @@ struct GitDocument {
         _ files: [GitChange],
         next: (_ sizeMax: Int) throws -> (size: Int, bytes: [UInt8]?)
     ) throws {
-        // Room is reserved for every entry before any text, so that a text never pushes out a later file's id and size.
-        // The 16 bytes are `,"files":[` and the closing brackets.
-        var room = limit - json.bytes.count - 16
-        for file in files { room -= Self.lengthWithoutText(of: file) }
+        var room = textRoom(beside: files)
         json.name("files")
         json.begin("[")
         for file in files {
@@ -94,24 +91,42 @@ struct GitDocument {
 }
 
 extension GitDocument {
+    /// The room that a document has left for the texts of files.
+    struct TextRoom {
+        /// In bytes; not above 0 if the document is full. A text is never shorter in JSON than as it is, so a larger blob
+        /// cannot fit and need not be read.
+        fileprivate(set) var bytes: Int
+
+        /// Takes the room of a file's text, in the order of the files; false for bytes that are no text or do not fit.
+        mutating func take(_ content: [UInt8]) -> Bool {
+            content.withUnsafeBufferPointer { text in
+                guard UTF8Sequence.firstFault(in: text) == text.count, !UTF8Text.containsNUL(text) else { return false }
+                // 8 bytes for `,"text":`.
+                let length = JSONWriter.length(ofString: text) + 8
+                guard length <= bytes else { return false }
+                bytes -= length
+                return true
+            }
+        }
+    }
+
+    /// The room for the texts of files that are to be added next.
+    func textRoom(beside files: [GitChange]) -> TextRoom {
+        // Room is reserved for every entry before any text, so that a text never pushes out a later file's id and size.
+        // The 16 bytes are `,"files":[` and the closing brackets.
+        TextRoom(bytes: files.reduce(limit - json.bytes.count - 16) { $0 - Self.lengthWithoutText(of: $1) })
+    }
+
     private mutating func addContent(
-        room: inout Int,
+        room: inout TextRoom,
         next: (_ sizeMax: Int) throws -> (size: Int, bytes: [UInt8]?)
     ) throws {
-        // A text is never shorter in JSON than as it is, so a larger blob cannot fit and need not be read.
-        let (size, bytes) = try next(max(0, room))
+        let (size, bytes) = try next(max(0, room.bytes))
         json.name("size")
         json.number(size)
-        guard let bytes else { return }
-        bytes.withUnsafeBufferPointer { text in
-            guard UTF8Sequence.firstFault(in: text) == text.count, !UTF8Text.containsNUL(text) else { return }
-            // 8 bytes for `,"text":`.
-            let length = JSONWriter.length(ofString: text) + 8
-            guard length <= room else { return }
-            room -= length
-            json.name("text")
-            json.string(text)
-        }
+        guard let bytes, room.take(bytes) else { return }
+        json.name("text")
+        json.string(bytes)
     }
 
     /// An upper bound of the bytes of a file's entry without its text; it does not depend on the file's size. The 72

@@ -251,17 +251,17 @@ extension GitHubBranch {
         return tree
     }
 
-    /// Fetches the blobs for which the document may have room, and adds the files to it.
+    /// Fetches the blobs for which the document has room, by the document's own measure, and adds the files to it.
     private func addFiles(_ files: [GitChange], sizes: [String: Int], to document: inout GitDocument) async throws {
         var blobs: [String: [UInt8]] = [:]
-        var room = EnvelopeLimits.payloadBytesMax
-        // Raw bytes are counted, which are fewer than those of the document.
-        for entry in files.compactMap(\.to) where !entry.isSubmodule && blobs[entry.object] == nil {
-            guard let size = sizes[entry.object], size <= room else { continue }
-            let bytes = try await blob(entry.object)
-            guard Self.isText(bytes) else { continue }
-            room -= bytes.count
-            blobs[entry.object] = bytes
+        // What is no text, or did not fit, will not fit later either: the room only shrinks.
+        var left: Set<String> = []
+        var room = document.textRoom(beside: files)
+        for entry in files.compactMap(\.to) where !entry.isSubmodule && !left.contains(entry.object) {
+            guard let size = sizes[entry.object], size <= room.bytes else { continue }
+            let known = blobs[entry.object]
+            let bytes = if let known { known } else { try await blob(entry.object) }
+            if room.take(bytes) { blobs[entry.object] = bytes } else { left.insert(entry.object) }
         }
         // `addFiles` calls once for each file that is no submodule, in the order of `files`.
         var entries = files.compactMap(\.to).filter { !$0.isSubmodule }[...]
@@ -281,11 +281,6 @@ extension GitHubBranch {
             if GitObjectHash.id(type: "blob", bytes) == id { return bytes }
         }
         throw client.error(.brokenRepository, "file \(id) cannot be read whole", "try again later")
-    }
-
-    /// True if the document can hold the bytes as text; others are left out, so they need not be kept.
-    private static func isText(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBufferPointer { UTF8Sequence.firstFault(in: $0) == $0.count && !UTF8Text.containsNUL($0) }
     }
 }
 #endif

@@ -116,6 +116,24 @@ import Testing
         await bench.stop()
     }
 
+    /// A text is six times as long in JSON if it is all control characters. Of this one there is no room, and it must not
+    /// take room from the next.
+    @Test func whatFitsIntoADocumentIsWhatGitPutsThere() async throws {
+        let (bench, clone) = (try LiveBench(), try TemporaryLog())
+        try scratch.write("a.txt", [UInt8](repeating: 0x01, count: 3 << 20))
+        try scratch.write("b.txt", [UInt8](repeating: 0x62, count: 14 << 20))
+        try scratch.write("c.txt", [UInt8](repeating: 0x01, count: 200 << 10))
+        try scratch.write("d.txt", [UInt8](repeating: 0x01, count: 200 << 10))
+        try scratch.commit("large")
+        let github = FakeGitHub(scratch.path)
+        let server = try await ScriptedServer.start { try github.answer($0) }
+        try await bench.record(source(server))
+        _ = try Recorder.record(GitSource(scratch), into: clone.store)
+        try expectSame(bench, clone)
+        await server.stop()
+        await bench.stop()
+    }
+
     @Test func historiesLongerThanAPageAreWalkedToTheirRoot() async throws {
         let (bench, clone) = (try LiveBench(), try TemporaryLog())
         for number in 1...130 {
