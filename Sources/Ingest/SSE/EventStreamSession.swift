@@ -83,8 +83,10 @@ struct EventStreamSession {
     /// Records the stream of an answer until it ends; returns false if the remote wants no other connection (status
     /// 204).
     ///
-    /// - Throws: `IngestError` with code `refused` for an answer that is not an event stream; `HTTPTrouble`.
-    mutating func take(_ stream: HTTPAccess.Stream, path: String) async throws -> Bool {
+    /// - Parameter waits: Whether statuses that pass are waited out; otherwise they are errors.
+    /// - Throws: `IngestError` with code `refused` for an answer that is not an event stream, with code `io` for a status
+    ///   that is not waited out; `HTTPTrouble`.
+    mutating func take(_ stream: HTTPAccess.Stream, path: String, waits: Bool) async throws -> Bool {
         switch stream.status {
         case 200: break
         case 204:
@@ -92,6 +94,7 @@ struct EventStreamSession {
             return false
         case 408, 429, 500...599:
             try await refused(stream, path: path)
+            guard waits else { throw Self.unreachable("the server answered with status \(stream.status)") }
             let wait = stream.headers["retry-after"].flatMap { Int($0) }
             // At most an hour: a server must not keep the recorder away for good.
             if let wait, wait > 0 { try await recording.clock.sleep(.seconds(min(wait, 3_600))) }
@@ -248,8 +251,10 @@ extension EventStreamSession {
     }
 
     /// The error of a run that does not follow and got no answer.
-    func unreachable(_ trouble: HTTPTrouble) -> IngestError {
-        Self.error(.io, trouble.description, advice: "try again later, or go on trying with --follow")
+    func unreachable(_ trouble: HTTPTrouble) -> IngestError { Self.unreachable(trouble.description) }
+
+    private static func unreachable(_ reason: String) -> IngestError {
+        error(.io, reason, advice: "try again later, or go on trying with --follow")
     }
 
     private static func error(

@@ -62,7 +62,7 @@ public struct EventStreamSource: LiveSource {
         while true {
             do {
                 let stream = try await session.http.openFollowingRedirects(try await request(&session))
-                guard try await session.take(stream, path: path) else { return }
+                guard try await session.take(stream, path: path, waits: follows) else { return }
             } catch let trouble as HTTPTrouble {
                 try await session.lost(trouble.description)
                 guard follows else { throw session.unreachable(trouble) }

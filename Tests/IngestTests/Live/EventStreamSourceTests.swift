@@ -128,6 +128,18 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    @Test(arguments: [408, 429, 503])
+    func aStatusThatPassesIsAnErrorUnlessFollowed(_ status: Int) async throws {
+        let bench = try LiveBench()
+        let server = try await ScriptedServer.start { _ in .text(status, "later", ["Retry-After": "900"]) }
+        let error = await #expect(throws: IngestError.self) { try await bench.record(source(server.url)) }
+        await server.stop()
+        await bench.stop()
+        #expect(error?.code == .io && error?.reason.contains("status \(status)") == true)
+        #expect(try bench.events().contains { $0.kind == "recorder.http/1" && $0.attribute("status") == "\(status)" })
+        #expect(bench.waits.all.isEmpty)
+    }
+
     /// What a reconnection that asked for what came after 5 is given, and what that says of the time between.
     @Test(arguments: [
         ("id: 6\ndata: b", "replay"), ("event: x\nid: 6\ndata: b", "replay"), ("id: 9\ndata: b", "nothing"),
