@@ -14,7 +14,7 @@ struct GatewaySnapshotPlan {
     /// The content of an answer.
     enum Subject: Equatable, Sendable {
         case plain
-        case guilds
+        case guilds(page: Int)
         case channels
         case members(guild: String, count: Int)
         case messages(channel: String, page: Int)
@@ -25,10 +25,14 @@ struct GatewaySnapshotPlan {
         /// The path below the base, and the query.
         let path: String
         let subject: Subject
+
+        fileprivate var isForGuilds: Bool { if case .guilds = subject { true } else { false } }
     }
 
-    /// The most pages of messages of one channel; a gap in which more were written stays open.
+    /// The most pages of messages of one channel, of guilds, and of members of one guild; with more, the snapshot is
+    /// incomplete and the gap stays open.
     static let pageCountMax = 100
+    static let memberPageCountMax = 1_000
     /// The greatest `limit` of Discord's route.
     private static let messagesPerPage = 100
     /// The page size of Discord's route without a `limit`.
@@ -48,7 +52,7 @@ struct GatewaySnapshotPlan {
         self.style = style
         self.since = since
         add("/users/@me")
-        add("/users/@me/guilds", .guilds)
+        add("/users/@me/guilds", .guilds(page: 0))
         if style == .retrocast {
             add("/users/@me/channels", .channels)
             add("/users/@me/read-states")
@@ -68,7 +72,7 @@ struct GatewaySnapshotPlan {
     mutating func take(_ body: [UInt8], status: Int?, of request: Request) {
         // Resources that are forbidden or gone are no part of the state, but without the guilds there is no state at
         // all.
-        guard let status, status == 200 || (request.subject != .guilds && (status == 403 || status == 404)) else {
+        guard let status, status == 200 || (!request.isForGuilds && (status == 403 || status == 404)) else {
             isComplete = false
             return
         }
@@ -79,7 +83,7 @@ struct GatewaySnapshotPlan {
         }
         switch request.subject {
         case .plain: break
-        case .guilds: addGuilds(elements)
+        case .guilds(let page): addGuilds(elements, page: page + 1)
         case .channels: for channel in elements { addChannel(channel) }
         case .members(let guild, let count): addMembers(after: elements, guild: guild, count: count + elements.count)
         case .messages(let channel, let page): addMessages(after: elements, channel: channel, page: page + 1)
@@ -93,13 +97,14 @@ extension GatewaySnapshotPlan {
     }
 
     /// Adds the requests for each guild, and for the next page of guilds if this one is full.
-    private mutating func addGuilds(_ guilds: [JSONTree]) {
+    private mutating func addGuilds(_ guilds: [JSONTree], page: Int) {
         for guild in guilds { addGuild(guild) }
-        guard style == .discord, guilds.count >= Self.discordGuildsPerPage, let last = guilds.last.flatMap(Self.id)
-        else {
+        guard style == .discord, guilds.count >= Self.discordGuildsPerPage else { return }
+        guard page < Self.pageCountMax, let last = guilds.last.flatMap(Self.id) else {
+            isComplete = false
             return
         }
-        add("/users/@me/guilds?after=\(last)", .guilds)
+        add("/users/@me/guilds?after=\(last)", .guilds(page: page))
     }
 
     private mutating func addGuild(_ guild: JSONTree) {
@@ -128,12 +133,15 @@ extension GatewaySnapshotPlan {
     /// offset.
     private mutating func addMembers(after elements: [JSONTree], guild: String, count: Int) {
         guard elements.count >= membersPerPage else { return }
-        let place: String
-        if style == .discord {
-            guard let last = elements.last?["user"].flatMap({ Self.id($0) }) else { return }
-            place = "after=\(last)"
-        } else {
-            place = "offset=\(count)"
+        let place =
+            if style == .discord {
+                elements.last?["user"].flatMap { Self.id($0) }.map { "after=\($0)" }
+            } else {
+                String?.some("offset=\(count)")
+            }
+        guard count < Self.memberPageCountMax * membersPerPage, let place else {
+            isComplete = false
+            return
         }
         add("/guilds/\(guild)/members?limit=\(membersPerPage)&\(place)", .members(guild: guild, count: count))
     }

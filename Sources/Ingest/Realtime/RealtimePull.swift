@@ -17,9 +17,9 @@ struct RealtimePull: Sendable {
     /// The counters of the connection that the pull belongs to.
     let counters: ConnectionCounters
 
-    /// The `limit` of each request. A shorter page counts as the last.
+    /// The `limit` of each request. The server may have a smaller one, so only an empty page is behind the last.
     private static let rowsPerPage = 1_000
-    /// The most pages of one table: ten million rows. Also ends the pull if a server ignores the limit.
+    /// The most pages of one table: ten million rows, unless the server's limit is smaller.
     private static let pageCountMax = 10_000
 
     /// Pulls the rows; returns true if all could be read.
@@ -32,7 +32,8 @@ struct RealtimePull: Sendable {
         }
         let basePath = try WebSocketEndpoint(restBase, operation: "pull rows").path
         var place = ""
-        for page in 1...Self.pageCountMax {
+        var (count, last) = (0, [UInt8]())
+        for _ in 1...Self.pageCountMax {
             let route = "/\(table.name)?select=*\(filter)&order=id.asc&limit=\(Self.rowsPerPage)\(place)"
             let path = (basePath == "/" ? "" : basePath) + route
             // The rows are at least as new as the request; a change that comes in before the answer may be newer than
@@ -44,8 +45,11 @@ struct RealtimePull: Sendable {
             guard answer.status == 200 || answer.status == 206,
                 let rows = JSONTree(parsing: answer.body)?.elements
             else { return false }
-            guard rows.count >= Self.rowsPerPage else { return true }
-            place = Self.place(after: rows, page: page)
+            if rows.isEmpty { return true }
+            // A server that gives the same page again ignores where it should begin.
+            guard answer.body != last else { return false }
+            (count, last) = (count + rows.count, answer.body)
+            place = Self.place(after: rows, count: count)
         }
         return false
     }
@@ -75,10 +79,10 @@ struct RealtimePull: Sendable {
 
     /// The parameter with which the next page begins: behind the last row's id, or by the number of rows so far. Only
     /// an id that can go into a URL as it is counts.
-    private static func place(after rows: [JSONTree], page: Int) -> String {
+    private static func place(after rows: [JSONTree], count: Int) -> String {
         let last = rows.last?["id"]?.identifier
         guard let last, !last.isEmpty, last.utf8.allSatisfy({ SecretText.isNameByte($0) }) else {
-            return "&offset=\(page * rowsPerPage)"
+            return "&offset=\(count)"
         }
         return "&id=gt.\(last)"
     }

@@ -76,6 +76,41 @@ import Testing
         #expect(!result.isComplete)
     }
 
+    @Test(arguments: [GatewaySnapshotPlan.Style.discord, .retrocast])
+    func membersThatNeverEndLeaveTheSnapshotIncomplete(style: GatewaySnapshotPlan.Style) {
+        var plan = GatewaySnapshotPlan(style: style, since: Self.since)
+        let size = style == .discord ? 1_000 : 100
+        let page = "[" + (0..<size).map { #"{"user":{"id":"\#($0)"}}"# }.joined(separator: ",") + "]"
+        var count = 0
+        while let request = plan.next(), count < 2_000 {
+            let isMembers = request.path.hasPrefix("/guilds/5/members")
+            if isMembers { count += 1 }
+            let body = request.path == "/users/@me/guilds" ? #"[{"id":"5"}]"# : isMembers ? page : "[]"
+            plan.take(Array(body.utf8), status: 200, of: request)
+        }
+        #expect(count == GatewaySnapshotPlan.memberPageCountMax)
+        #expect(!plan.isComplete)
+    }
+
+    @Test func guildsThatNeverEndLeaveTheSnapshotIncomplete() {
+        var plan = GatewaySnapshotPlan(style: .discord, since: Self.since)
+        let page = "[" + (1...200).map { #"{"id":"\#($0)"}"# }.joined(separator: ",") + "]"
+        var count = 0
+        while let request = plan.next(), count < 1_000 {
+            let isGuilds = request.path.hasPrefix("/users/@me/guilds")
+            if isGuilds { count += 1 }
+            plan.take(Array((isGuilds ? page : "[]").utf8), status: 200, of: request)
+        }
+        #expect(count == GatewaySnapshotPlan.pageCountMax)
+        #expect(!plan.isComplete)
+    }
+
+    /// Without the last one's id, nobody can ask for the next page.
+    @Test func aFullPageWithoutIdsLeavesTheSnapshotIncomplete() {
+        let guilds = "[" + Array(repeating: "{}", count: 200).joined(separator: ",") + "]"
+        #expect(!run(.discord) { path in (200, path == "/users/@me/guilds" ? guilds : "[]") }.isComplete)
+    }
+
     @Test func discordsRoutesArePagedByTheLastId() {
         let guilds = "[" + (1...200).map { #"{"id":"\#($0)"}"# }.joined(separator: ",") + "]"
         let result = run(.discord) { path in

@@ -28,6 +28,10 @@ final class FakeRealtime: Sendable {
         var joinErrors = 0
         var answersBeats = true
         var restFailures = 0
+        /// PostgREST's `db-max-rows`.
+        var rowsMax = 1_000
+        /// False for a server that always gives the first page.
+        var knowsPlaces = true
     }
 
     let state = Mutex(State())
@@ -195,8 +199,11 @@ extension FakeRealtime {
             }
             let target = request.target.split(separator: "?")
             let table = String(target[0].split(separator: "/").last ?? "")
-            let after = request.target.split(separator: "&").first { $0.hasPrefix("id=gt.") }?.dropFirst(6) ?? ""
-            let rows = (state.rows[table] ?? [:]).sorted { $0.key < $1.key }.filter { $0.key > after }.prefix(1_000)
+            let place = request.target.split(separator: "&").first { $0.hasPrefix("id=gt.") }?.dropFirst(6) ?? ""
+            let after = state.knowsPlaces ? place : ""
+            let rows = (state.rows[table] ?? [:]).sorted { $0.key < $1.key }.filter { $0.key > after }.prefix(
+                state.rowsMax
+            )
             return LoopbackServer.Answer(body: Array("[\(rows.map(\.value).joined(separator: ","))]".utf8))
         }
     }

@@ -41,11 +41,28 @@ import Testing
             try await bench.wait { $0.hasRun && !$0.hasOpenGap }
         }
         let pages = try bench.events().filter { $0.kind == "realtime.rest/1" }
-        #expect(Set(pages.filter { $0.attribute("table") == "notes" }.map { $0.attribute("path") }).count == 3)
+        #expect(Set(pages.filter { $0.attribute("table") == "notes" }.map { $0.attribute("path") }).count == 4)
         #expect(pages.contains { $0.attribute("path")?.contains("user_id=eq.u-1&order=id.asc") == true })
         #expect(pages.contains { $0.text.contains("n12499") } && pages.contains { $0.text.contains(#""id":"w""#) })
         let request = try #require(fake.state.withLock { $0.requests.first })
         #expect(request.headers["apikey"] == "key-1")
+        await fake.stop()
+    }
+
+    /// A project may give fewer rows at once than are asked for.
+    @Test func aShortPageIsNotTheLast() async throws {
+        let fake = try await FakeRealtime.start()
+        fake.state.withLock { $0.rowsMax = 100 }
+        for number in 0..<250 {
+            fake.change("INSERT", "notes", "n\(1_000 + number)", row: #"{"id":"n\#(1_000 + number)"}"#)
+        }
+        let bench = try RecorderBench(speed: 20)
+        try await bench.record(source(fake, bench, tables: ["notes"])) {
+            try await bench.wait { $0.hasRun && !$0.hasOpenGap }
+        }
+        let pages = try bench.events().filter { $0.kind == "realtime.rest/1" }
+        #expect(pages.contains { $0.text.contains("n1249") })
+        #expect(Set(pages.map { $0.attribute("path") }).count == 4)
         await fake.stop()
     }
 
