@@ -132,13 +132,13 @@ import Testing
 
     @Test func metricsAreWrittenAsPrometheusReadsThem() {
         let registry = MetricsRegistry()
-        registry.makeCounter(label: "a_total", dimensions: [("source", "x\"y")]).increment(by: 3)
+        registry.makeCounter(label: "a_total", dimensions: [("source", "x\"\r\ny")]).increment(by: 3)
         registry.makeTimer(label: "b.seconds", dimensions: []).recordNanoseconds(500_000_000)
         registry.makeRecorder(label: "c", dimensions: [], aggregate: false).record(Int64(2))
         #expect(
             registry.text == """
                 # TYPE a_total counter
-                a_total{source="x\\"y"} 3.0
+                a_total{source="x\\"\r\\ny"} 3.0
                 # TYPE b_seconds summary
                 b_seconds_sum 0.5
                 b_seconds_count 1

@@ -80,12 +80,13 @@ final class MetricsRegistry: MetricsFactory {
 
     /// A label's value with the three escapes of the text format.
     private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { result, character in
-            switch character {
+        // By scalars: CR and LF together are one character, and the LF alone would end the line.
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
             case "\\": result += "\\\\"
             case "\"": result += "\\\""
             case "\n": result += "\\n"
-            default: result.append(character)
+            default: result.unicodeScalars.append(scalar)
             }
         }
     }
