@@ -44,6 +44,26 @@ import Testing
         #expect(try rebuild("--diff", "--dry-run").output.contains("nothing will look different"))
     }
 
+    @Test func withJSONTheDifferencesOfTheFirstCacheAreNoText() throws {
+        let run = try rebuild("--diff", "--json")
+        #expect(run.exitCode == 0)
+        #expect(run.output.hasPrefix("{") && run.output.split(separator: "\n").count == 1, "\(run.output)")
+    }
+
+    /// A file whose number leaves none for the next one would make a cache that no later rebuild finds.
+    @Test func aPlantedNumberIsNamed() throws {
+        _ = try rebuild("--at", "4")
+        let planted = folder.path("c.sqlite.d/999999999999.sqlite")
+        try Data().write(to: URL(filePath: planted))
+        let run = try rebuild()
+        #expect(run.exitCode == 2 && run.errors.contains("999999999999.sqlite\" leaves no number"), "\(run.errors)")
+        #expect(try files == ["001.sqlite", "999999999999.sqlite", "lock"])
+        #expect(try count() == 2)
+        try FileManager.default.removeItem(atPath: planted)
+        #expect(try rebuild().exitCode == 0)
+        #expect(try files == ["001.sqlite", "002.sqlite", "lock"])
+    }
+
     /// The pages of the new cache are copied into a database that stands in the place of the link, and a reader in WAL mode
     /// sees the old rows to the end of its transaction.
     @Test func aDatabaseInThePlaceOfTheLinkIsNeverRenamedOver() throws {

@@ -81,7 +81,7 @@ struct CacheFile {
     ) throws -> Result {
         let place = try held ?? lock()
         let old = try place.numberedFiles()
-        let name = CacheFolder.name((old.map(\.number).max() ?? 0) + 1)
+        let name = try place.nextName(after: old)
         let isDatabase = if case .database = try occupant() { true } else { false }
         let result: Result
         do {
@@ -98,7 +98,7 @@ struct CacheFile {
         // The file that was in use stays for `--back`; older ones go. Files that no rebuild filled are never removed.
         let before = linkedName
         if isDatabase {
-            try copyIn(name, place, keptAs: CacheFolder.name((old.map(\.number).max() ?? 0) + 2))
+            try copyIn(name, place, keptAs: place.nextName(after: place.numberedFiles()))
         } else {
             try place.link(name, at: path)
             try place.removeAll(old.map(\.name).filter { $0 != before && isFilledByRebuild(place.folder.path(of: $0)) })
@@ -117,7 +117,7 @@ struct CacheFile {
             throw Failure("rebuild \"\(path)\": there is no earlier cache to go back to", exitCode: Outcome.no)
         }
         if case .database = try occupant() {
-            try copyIn(other.name, place, keptAs: CacheFolder.name(other.number + 1))
+            try copyIn(other.name, place, keptAs: place.nextName(after: place.numberedFiles()))
         } else {
             try place.link(other.name, at: path)
         }
@@ -261,8 +261,19 @@ final class CacheFolder {
         }
     }
 
+    /// The name of the next file, with a number behind those of some files.
+    ///
+    /// - Throws: `Failure` if no number is left behind them: a file of another name would not be found again.
+    fileprivate func nextName(after files: [(name: String, number: Int)]) throws -> String {
+        let last = files.max { $0.number < $1.number }
+        let name = Self.name((last?.number ?? 0) + 1)
+        if Self.number(of: name) != nil { return name }
+        let path = folder.path(of: last?.name ?? name)
+        throw Failure("rebuild: \"\(path)\" leaves no number for the next file; remove it")
+    }
+
     /// `001.sqlite`; more digits from 1000 on.
-    fileprivate static func name(_ number: Int) -> String {
+    private static func name(_ number: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits + ".sqlite"
     }
