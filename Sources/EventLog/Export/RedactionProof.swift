@@ -51,7 +51,10 @@ public struct RedactionProof: Sendable {
             root: root
         )
         guard leads else { return "the path does not lead from its act to the root" }
-        let name = RewritePlan.name(ofSubstitute: redacted.payload, for: redacted.envelope.sequence)
-        return event.payload.contains(Array(name.utf8)) ? nil : "its act does not name the text that stands in it"
+        var names = SubstituteNames()
+        event.payload.withUnsafeBytes { names.add($0, of: envelope.sequence.rawValue) }
+        let sequence = redacted.envelope.sequence.rawValue
+        let name = SubstituteNames.Name(sequence: sequence, hash: Hasher256.hash(redacted.payload))
+        return names.act(naming: name) != nil ? nil : "its act does not name the text that stands in it"
     }
 }

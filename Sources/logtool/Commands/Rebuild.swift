@@ -283,7 +283,8 @@ extension Rebuild {
     private func showDifferences(_ new: String, _ progress: Progress) throws {
         progress.begin("comparing")
         let output = output.standardOutput
-        guard try file.occupant() != .nothing else { return try output.line("there is no cache yet") }
+        // Without a cache there is nothing to compare.
+        guard try file.occupant() != .nothing else { return }
         try SQLiteConnection.telling("compare the cache", file.path) {
             let log = try SQLiteConnection(new, .reading, .reading)
             let cache = try SQLiteConnection(file.target, .reading, .reading)

@@ -168,9 +168,10 @@ import Testing
         let events = try bench.events()
         #expect(Set(events.map(\.key)).count == events.count)
         #expect(!events.contains { $0.key.contains("~") })
+        // An empty page ends each pull.
         #expect(
             events.filter { $0.kind == "realtime.rest/1" }.map(\.text) == [
-                "[]", #"[{"id":"row1"}]"#, #"[{"id":"row1"},{"id":"row2"}]"#,
+                "[]", #"[{"id":"row1"}]"#, "[]", #"[{"id":"row1"},{"id":"row2"}]"#, "[]",
             ]
         )
         await fake.stop()
