@@ -4,8 +4,11 @@ extension Timestamp {
     /// Accepts lower-case `t` and `z` and any number of fraction digits; cuts off digits beyond the ninth. A leap
     /// second (`:60`) is the first instant of the next minute. `nil` for every other text.
     public init?(rfc3339 text: some StringProtocol) {
-        let bytes = Array(text.utf8)
-        guard let time = bytes.withUnsafeBytes({ Timestamp(rfc3339Bytes: $0) }) else { return nil }
+        // Nearly all texts are contiguous; others are copied.
+        let time =
+            text.utf8.withContiguousStorageIfAvailable { Timestamp(rfc3339Bytes: UnsafeRawBufferPointer($0)) }
+            ?? Array(text.utf8).withUnsafeBytes { Timestamp(rfc3339Bytes: $0) }
+        guard let time else { return nil }
         self = time
     }
 
