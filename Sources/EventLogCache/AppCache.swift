@@ -194,10 +194,10 @@ extension AppCache {
         try next.fill { database in
             try schema.create(in: database)
             try meta.makeTable(in: database, table: Self.metaTable)
-            try state.forEachMade(of: lists, asOf: CacheMeta.asOf(state)) { list, row, add in
-                add(CacheChange.added(list, CacheRow(json: row)))
-            } _: {
-                try schema.apply($0, in: database)
+            try state.forEachBatch(of: lists, asOf: CacheMeta.asOf(state)) { list, row, changes in
+                changes.elements.append(CacheChange.added(list, CacheRow(json: row.json)))
+            } _: { (changes: RowList<CacheChange>) in
+                for change in changes.elements { try schema.apply(change, in: database) }
             }
             try schema.finish(in: database)
             try meta.write(in: database, table: Self.metaTable)

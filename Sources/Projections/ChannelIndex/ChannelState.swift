@@ -111,7 +111,7 @@ extension ChannelState {
 
     private func writeRows(in section: Section, asOf: Timestamp, to lines: inout DocumentLines) throws {
         if section.isOfMessages {
-            try source.writeRows(of: section, messagesAt: places(in: section), asOf: asOf, to: &lines)
+            try source.writeRows(of: section, messagesAt: places(in: section), to: &lines)
         } else {
             try source.writeRows(of: keys(in: section), asOf: asOf, to: &lines)
         }

@@ -2,31 +2,54 @@ import Dispatch
 package import EventLog
 import Synchronization
 
+/// What a thread makes of some rows, handed over as a whole.
+package protocol RowBatch: Sendable {
+    /// Makes an empty batch.
+    init()
+
+    var isEmpty: Bool { get }
+    /// Whether the batch should be handed over.
+    var isFull: Bool { get }
+
+    /// Empties the batch and keeps its room.
+    mutating func removeAll()
+}
+
+/// A batch of values.
+package struct RowList<Element: Sendable>: RowBatch {
+    /// The values in order.
+    package var elements: [Element] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { elements.isEmpty }
+    package var isFull: Bool { elements.count >= 256 }
+    package mutating func removeAll() { elements.removeAll(keepingCapacity: true) }
+}
+
 extension LogState {
-    /// Makes something of the rows of lists and hands it to `body`, in order. A second thread calls `make`, about a
-    /// thousand results ahead of `body`, which the calling thread calls. The second thread reads a copy of the state.
+    /// Makes batches of the rows of lists and hands them to `body`, in order. A second thread calls `make`, some batches
+    /// ahead of `body`, which the calling thread calls. The second thread reads a copy of the state.
     ///
-    /// - Parameter make: Calls its last argument with what it makes of a row: once, several times or not at all.
+    /// - Parameter make: Adds to the batch what it makes of a row.
     /// - Throws: what `body` throws; the second thread has ended by then.
-    package func forEachMade<Made: Sendable>(
+    package func forEachBatch<Batch: RowBatch>(
         of lists: [StateList],
         asOf: Timestamp,
-        by make: @escaping @Sendable (StateList, JSONValue, (Made) -> Void) -> Void,
-        _ body: (Made) throws -> Void
+        by make: @escaping @Sendable (StateList, ListedRow, inout Batch) -> Void,
+        _ body: (Batch) throws -> Void
     ) throws {
-        let line = AssemblyLine<Made>()
+        let line = AssemblyLine<Batch>()
         let state = self
         line.start {
             for list in lists {
-                try state.forEachRow(of: list, asOf: asOf) { row in
-                    make(list, row) { line.add($0) }
-                    try line.goOn()
-                }
+                try state.forEachListedRow(of: list, asOf: asOf) { row in try line.add { make(list, row, &$0) } }
             }
         }
         defer { line.stop() }
         while let batch = line.next() {
-            for made in batch { try body(made) }
+            try body(batch)
+            line.giveBack(batch)
         }
     }
 }
@@ -34,14 +57,21 @@ extension LogState {
 /// Hands batches from one thread, which makes them, to another, which takes them. For one run: `start`, then `next`
 /// until `nil`, then `stop`.
 ///
-/// `@unchecked Sendable` holds because only the maker's thread touches `batch` and `isOver`; everything else is
-/// constant or guarded by the mutex.
-private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
+/// `@unchecked Sendable` holds because only the maker's thread touches `batch`; everything else is constant or guarded
+/// by the mutex.
+private final class AssemblyLine<Batch: RowBatch>: @unchecked Sendable {
     /// Thrown in the maker once nothing more is wanted.
     private struct Stopped: Error {}
 
-    /// Results in a batch, and batches that may wait: about a thousand results ahead.
-    private static var batchCount: Int { 256 }
+    private struct State {
+        /// The batches that wait; an empty one is the last.
+        var waiting: [Batch] = []
+        /// Batches to use again.
+        var free: [Batch] = []
+        var isStopped = false
+    }
+
+    /// How many batches may wait.
     private static var batchesMax: Int { 4 }
 
     private let queue = DispatchQueue(label: "eventlog.rows")
@@ -49,11 +79,8 @@ private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
     private let room = DispatchSemaphore(value: 0)
     /// Counts the batches that wait.
     private let ready = DispatchSemaphore(value: 0)
-    /// The batches that wait, and whether no more are wanted. An empty batch is the last one.
-    private let state = Mutex((batches: [[Made]](), isStopped: false))
-    private var batch: [Made] = []
-    /// True once the maker has seen `isStopped`.
-    private var isOver = false
+    private let state = Mutex(State())
+    private var batch = Batch()
 
     init() {
         // Dispatch traps if a semaphore is destroyed with less than the value that it was made with, so it is made with
@@ -65,32 +92,31 @@ private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
     /// end.
     func start(_ work: @escaping @Sendable () throws -> Void) {
         queue.async { [self] in
-            // `work` throws nothing but `Stopped`.
+            // `work` throws nothing but `Stopped`, and then nobody takes what follows.
             try? work()
-            handOver()
-            put([])
+            try? handOver()
+            put(Batch())
         }
     }
 
-    /// Adds a result; waits while `batchesMax` batches have not been taken, unless nothing more is wanted. Called by
-    /// the maker.
-    func add(_ made: Made) {
-        assert(isOver || batch.count < Self.batchCount, "a full batch is handed over at once")
-        batch.append(made)
-        if batch.count == Self.batchCount { handOver() }
-    }
-
-    /// Throws once nothing more is wanted. Called by the maker.
-    func goOn() throws {
-        if isOver { throw Stopped() }
+    /// Adds what `make` makes; waits while `batchesMax` batches have not been taken. Throws once nothing more is wanted.
+    /// Called by the maker.
+    func add(_ make: (inout Batch) -> Void) throws {
+        make(&batch)
+        if batch.isFull { try handOver() }
     }
 
     /// The next batch, for which it waits; `nil` after the last one.
-    func next() -> [Made]? {
+    func next() -> Batch? {
         ready.wait()
-        let batch = state.withLock { $0.batches.removeFirst() }
+        let batch = state.withLock { $0.waiting.removeFirst() }
         room.signal()
         return batch.isEmpty ? nil : batch
+    }
+
+    /// Takes back a batch that was read.
+    func giveBack(_ batch: Batch) {
+        state.withLock { $0.free.append(batch) }
     }
 
     /// Tells the maker to end and waits until it has. Called by the taker, also after the last batch.
@@ -101,19 +127,19 @@ private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
         queue.sync {}
     }
 
-    /// Hands the batch over as soon as there is room. After `stop` it passes on at most one batch more, which nobody
-    /// takes.
-    private func handOver() {
-        guard !batch.isEmpty, !isOver else { return }
+    /// Hands the batch over as soon as there is room.
+    private func handOver() throws {
+        guard !batch.isEmpty else { return }
         room.wait()
-        isOver = state.withLock { $0.isStopped }
+        let (isStopped, free) = state.withLock { ($0.isStopped, $0.free.popLast()) }
+        if isStopped { throw Stopped() }
         put(batch)
-        batch = []
-        batch.reserveCapacity(Self.batchCount)
+        batch = free ?? Batch()
+        batch.removeAll()
     }
 
-    private func put(_ batch: [Made]) {
-        state.withLock { $0.batches.append(batch) }
+    private func put(_ batch: Batch) {
+        state.withLock { $0.waiting.append(batch) }
         ready.signal()
     }
 }

@@ -4,14 +4,25 @@ extension LogState {
     /// Calls `body` with the rows of a list one after another, sorted by source, then as in the document; issues by
     /// sequence. Except for issues, no list of rows is held in memory.
     package func forEachRow(of list: StateList, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
-        if case .section(.issues) = list { return try rows(in: .issues, asOf: asOf).forEach(body) }
+        try forEachListedRow(of: list, asOf: asOf) { try body($0.json) }
+    }
+
+    /// As `forEachRow`, with rows of messages and of their histories as the state lends them.
+    package func forEachListedRow(
+        of list: StateList,
+        asOf: Timestamp,
+        _ body: (ListedRow) throws -> Void
+    ) rethrows {
+        if case .section(.issues) = list { return try rows(in: .issues, asOf: asOf).forEach { try body(.value($0)) } }
         for source in sources.sorted(by: { $0.name < $1.name }) {
             switch list {
+            case .section(let section) where section.isOfMessages: try source.forEachMessage(in: section, body)
             case .section(let section):
-                try source.forEachRow(in: section, asOf: asOf) { try body(source.listed($1, $0)) }
-            case .history(let kind): try source.forEachHistoryRow(of: kind, body)
-            case .notes: try source.noteRows.forEach(body)
-            case .sources: try body(source.ownRow)
+                try source.forEachRow(in: section, asOf: asOf) { try body(.value(source.withSource($1))) }
+            case .history(.message): try source.forEachMessageEntry(body)
+            case .history(let kind): try source.forEachHistoryRow(of: kind) { try body(.value($0)) }
+            case .notes: try source.noteRows.forEach { try body(.value($0)) }
+            case .sources: try body(.value(source.ownRow))
             }
         }
     }
@@ -64,21 +75,27 @@ extension Section {
 }
 
 extension SourceState {
-    /// A row with its source, and for a live message with its order in the channel, which no row of the document
-    /// contains.
-    fileprivate func listed(_ row: JSONValue, _ key: EntityKey) -> JSONValue {
-        guard let own = row.object?.members else { return row }
-        var members: [JSONObject.Member] = []
-        members.reserveCapacity(own.count + 2)
-        members.append(.init(name: "source", value: .string(name.rawValue)))
-        members += own
-        if key.section == .messages, let order = parts.messages.orderText(of: key, names: context.names) {
-            members.append(.init(name: "order", value: .string(order)))
+    /// Lends the rows of a section of messages.
+    fileprivate func forEachMessage(in section: Section, _ body: (ListedRow) throws -> Void) rethrows {
+        let (messages, names, rules, source) = (parts.messages, context.names, rowRules, name.rawValue)
+        for place in GroupedPlaces(messages, names).places(in: section) {
+            try messages.withListedRow(of: section, at: place, names, rules, source, body)
         }
-        return .object(JSONObject(distinct: members))
     }
 
-    /// Lends the history rows of all things of a kind, also of those that are gone.
+    /// Lends the histories of all messages with a row, first those of the live ones. The history of a message that has
+    /// moved is not listed: that of its new key goes on with it.
+    fileprivate func forEachMessageEntry(_ body: (ListedRow) throws -> Void) rethrows {
+        let (messages, names, source) = (parts.messages, context.names, name.rawValue)
+        let places = GroupedPlaces(messages, names)
+        for section in [Section.messages, .deletedMessages] {
+            for place in places.places(in: section) {
+                try messages.forEachEntry(at: place, names) { try body(.entry($0, source: source)) }
+            }
+        }
+    }
+
+    /// Lends the history rows of all things of a kind other than messages, also of those that are gone.
     fileprivate func forEachHistoryRow(of kind: EntityReference.Kind, _ body: (JSONValue) throws -> Void) rethrows {
         for section in kind.sections {
             for key in knownKeys(in: section) { try historyRows(of: key).forEach(body) }
@@ -90,8 +107,16 @@ extension SourceState {
     fileprivate func rows(of list: StateList, _ key: EntityKey, asOf: Timestamp) -> [JSONValue] {
         guard case .section(let section) = list else { return historyRows(of: key) }
         let key = EntityKey(section, key.first, key.second)
-        let row = fold(for: section)?.row(for: key, context: rowContext(asOf: asOf))
-        return row.map { [listed($0, key)] } ?? []
+        guard section.isOfMessages else {
+            return fold(for: section)?.row(for: key, context: rowContext(asOf: asOf)).map { [withSource($0)] } ?? []
+        }
+        var rows: [JSONValue] = []
+        if let place = parts.messages.place(of: key) {
+            parts.messages.withListedRow(of: section, at: place, context.names, rowRules, name.rawValue) {
+                rows.append($0.json)
+            }
+        }
+        return rows
     }
 
     /// The members that identify a thing, as its rows have them.
@@ -171,6 +196,24 @@ extension NotesTree.Folder {
                     "pinned": .bool(note.isPinned),
                 ])
             )
+        }
+    }
+}
+
+extension Messages {
+    /// Lends the row of a message with its source, and for a live one with its order in the channel, which no row of the
+    /// document contains. Without a row in the section it calls nothing.
+    fileprivate func withListedRow(
+        of section: Section,
+        at place: Int,
+        _ names: Names,
+        _ rules: ReadingRules,
+        _ source: String,
+        _ body: (ListedRow) throws -> Void
+    ) rethrows {
+        let order = section == .messages ? orderedMessage(at: place).text(names) : nil
+        _ = try withRow(of: section, at: place, names, rules) {
+            try body(.message($0, source: source, order: order))
         }
     }
 }

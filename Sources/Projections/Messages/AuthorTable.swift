@@ -62,9 +62,9 @@ struct AuthorTable: Sendable {
     }
 
     /// Lends the name to a closure; `nil` if the author has none. The name is valid only during the call.
-    func withName<Result>(_ place: UInt32, _ body: (JSONText?) -> Result) -> Result {
+    func withName<Result>(_ place: UInt32, _ body: (JSONText?) throws -> Result) rethrows -> Result {
         let author = authors[Int(place)]
-        return author.hasName ? names.withText(author.name) { body($0) } : body(nil)
+        return try author.hasName ? names.withText(author.name) { try body($0) } : body(nil)
     }
 
     /// Whether the author at a place has this id and name, however the name is escaped.

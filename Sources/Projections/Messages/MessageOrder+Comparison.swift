@@ -35,7 +35,7 @@ struct OrderedMessage {
     func text(_ names: Names) -> String {
         switch order {
         // The first character is the kind's `rank`.
-        case .byID: return "0" + names.sortedAsInteger(id)
+        case .byID: return id.number.flatMap(Self.text) ?? "0" + names.sortedAsInteger(id)
         case .byCreation:
             // "-" sorts before the digits, so an unknown time comes first.
             guard let time = createdAt else { return "1-" + names.text(id) }
@@ -45,6 +45,32 @@ struct OrderedMessage {
             return "1" + Self.padded(seconds, 20) + Self.padded(UInt64(time.nanoseconds), 9) + names.text(id)
         case .at(let place):
             return "2" + Self.padded(UInt64(bitPattern: Int64(place)) ^ 1 << 63, 20) + names.sortedAsInteger(id)
+        }
+    }
+
+    /// The text of a message that the number of its id orders, which are nearly all, in one piece; `nil` for zero. Equals
+    /// what `sortedAsInteger` gives, behind "0".
+    private static func text(_ number: UInt64) -> String? {
+        guard number > 0 else { return nil }
+        let count = number.digitCount
+        let start = count < 10 ? 3 : 4
+        let length = start + count + 1
+        return String(unsafeUninitializedCapacity: length) { text in
+            text[length - 1] = UInt8(ascii: "~")
+            (text[0], text[1]) = (UInt8(ascii: "0"), count < 10 ? UInt8(ascii: "a") : UInt8(ascii: "b"))
+            Self.put(UInt64(count), behind: start, in: text)
+            Self.put(number, behind: start + count, in: text)
+            return length
+        }
+    }
+
+    /// Writes decimal digits that end before an index.
+    private static func put(_ number: UInt64, behind end: Int, in text: UnsafeMutableBufferPointer<UInt8>) {
+        var (rest, index) = (number, end)
+        while rest > 0 {
+            index -= 1
+            text[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
     }
 

@@ -11,21 +11,8 @@ extension MessageStore {
         return MessageRecord(key: key, standing: standing(of: cell), current: current, entries: history)
     }
 
-    /// The current version of the message at a place; of a deleted message, the last one. Unpacks only this version.
-    func current(at place: Int) -> MessageRevision? {
-        let cell = cells[place]
-        guard cell.form == .packed else { return records[Int(cell.last)].current }
-        return version(of: cell).map { MessageRevision(write(of: key(at: place), $0)) }
-    }
-
     /// The `MessageRecord.revisionCount` of the message at a place.
-    func revisionCount(at place: Int) -> Int {
-        let cell = cells[place]
-        guard cell.form == .packed else { return records[Int(cell.last)].revisionCount }
-        var count = 0
-        forEachEntry(of: cell) { if $0.happening.isNewRevision { count += 1 } }
-        return count
-    }
+    func revisionCount(at place: Int) -> Int { revisionCount(of: cells[place]) }
 
     private func standing(of cell: MessageCell) -> MessageRecord.Standing {
         switch cell.standing {

@@ -33,13 +33,33 @@ extension Messages {
     /// numeric ids, else O(n log n).
     func livePlaces(in channel: EntityID, _ names: Names) -> [Int] {
         let places = places(in: channel, being: .live)
-        if let sorted = sortedByNumber(places) { return sorted }
-        return places.map { orderedMessage(at: $0) }.sorted { OrderedMessage.precedes($0, $1, names) }.map(\.place)
+        return liveOrder(places, names) ?? places
     }
 
     /// The places of the deleted messages of a channel, by the bytes of their ids.
     func deletedPlaces(in channel: EntityID, _ names: Names) -> [Int] {
-        places(in: channel, being: .deleted).sorted { names.precedes(store.cells[$0].id, store.cells[$1].id) }
+        let places = places(in: channel, being: .deleted)
+        return deletedOrder(places, names) ?? places
+    }
+
+    /// The places of live messages of one channel in the remote's order; `nil` if they are in it already.
+    func liveOrder(_ places: [Int], _ names: Names) -> [Int]? {
+        switch orderByNumber(places) {
+        case .kept: return nil
+        case .sorted(let sorted): return sorted
+        case .other:
+            return places.map { orderedMessage(at: $0) }.sorted { OrderedMessage.precedes($0, $1, names) }.map(\.place)
+        }
+    }
+
+    /// The places of deleted messages of one channel by the bytes of their ids; `nil` if they are in this order
+    /// already.
+    func deletedOrder(_ places: [Int], _ names: Names) -> [Int]? {
+        let isSorted = zip(places, places.dropFirst()).allSatisfy { left, right in
+            !names.precedes(store.cells[right].id, store.cells[left].id)
+        }
+        if isSorted { return nil }
+        return places.sorted { names.precedes(store.cells[$0].id, store.cells[$1].id) }
     }
 
     /// The places of the messages of a channel that are in a state, in order of arrival.
@@ -71,18 +91,25 @@ extension Messages {
         return numbered
     }
 
-    /// The places in the order of their ids as numbers; `nil` if an id is not a number below 2^63, or the remote's
-    /// order is another.
-    private func sortedByNumber(_ places: [Int]) -> [Int]? {
+    /// How the numbers that ids are order some messages.
+    private enum OrderByNumber {
+        /// They are in this order already.
+        case kept
+        case sorted([Int])
+        /// An id is not a number below 2^63, or the remote's order is another.
+        case other
+    }
+
+    private func orderByNumber(_ places: [Int]) -> OrderByNumber {
         var (last, isSorted) = (UInt64(0), true)
         for place in places {
             let cell = store.cells[place]
             let isByID = cell.form == .packed || store.records[Int(cell.last)].current?.order == .byID
-            guard isByID, let number = cell.id.number else { return nil }
+            guard isByID, let number = cell.id.number else { return .other }
             isSorted = isSorted && last <= number
             last = number
         }
         // Messages mostly arrive in this order.
-        return isSorted ? places : numbered(places).map(\.place)
+        return isSorted ? .kept : .sorted(numbered(places).map(\.place))
     }
 }

@@ -5,19 +5,16 @@ extension Messages {
     /// messages.
     func keys(in section: Section, names: Names) -> [EntityKey] {
         guard section.isOfMessages else { return [] }
-        return channels(names).flatMap { channel in
-            places(in: section, of: channel, names).map { EntityKey(section, channel, store.cells[$0].id) }
+        let places = GroupedPlaces(self, names)
+        return places.channels.flatMap { channel in
+            places.places(in: section, of: channel).map { EntityKey(section, channel.id, store.cells[$0].id) }
         }
     }
 
     /// A message has a row in one section at most; under the key of the other section the result is `nil`.
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard let place = place(of: key) else { return nil }
-        switch (key.section, state(at: place)) {
-        case (.messages, .live): return liveRow(at: place, context)
-        case (.deletedMessages, .deleted): return deletedRow(store.record(at: place), context.names)
-        default: return nil
-        }
+        return withRow(of: key.section, at: place, context.names, context.rules) { .object($0.object) }
     }
 
     /// The history is the same under both sections of messages, also of messages without a row; `nil` if the message is
@@ -33,53 +30,10 @@ extension Messages {
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
     }
 
-    /// A text whose bytes sort as the live messages of a channel do; `nil` if the message is not known.
-    func orderText(of key: EntityKey, names: Names) -> String? {
-        store.place(of: MessageKey(channel: key.first, id: key.second)).map {
-            orderedMessage(at: $0).text(names)
-        }
-    }
-
     /// The record of a message under either of its keys; `nil` for keys of other sections and unknown messages.
     private func record(for key: EntityKey) -> MessageRecord? {
         guard key.section == .messages || key.section == .deletedMessages else { return nil }
         return place(of: key).map { store.record(at: $0) }
-    }
-
-    /// Builds no record of a packed message: its revisions are counted in place.
-    private func liveRow(at place: Int, _ context: RowContext) -> JSONValue? {
-        guard let current = store.current(at: place) else { return nil }
-        let (key, names) = (store.key(at: place), context.names)
-        let parent = current.saying.replyTo.flatMap { id -> JSONValue? in
-            let parent = MessageKey(channel: key.channel, id: id)
-            // These clients show a reply to a lost message as no reply.
-            if context.rules.contains(.lostParentsAreNotShown), state(of: parent) != .live { return nil }
-            // The three parts have different names, so none needs to be looked up.
-            return .object(["id": .string(names.text(id)), "state": .string(state(of: parent).rawValue)])
-        }
-        // Members whose value is `nil` are left out of the row.
-        let rest: JSONObject = [
-            "revisions": .int(store.revisionCount(at: place)), "reactions": store.reactionRows(at: place, names),
-        ]
-        return .object(
-            JSONObject(
-                distinct: key.members(names).members + current.saying.members(replyingTo: parent).members + rest.members
-            )
-        )
-    }
-
-    /// Shows the last known version: a tombstone of a message that was never seen has no author and no content.
-    private func deletedRow(_ record: MessageRecord, _ names: Names) -> JSONValue? {
-        guard let end = end(of: record) else { return nil }
-        var row = record.key.members(names)
-        row["cause"] = .string(end.cause.rawValue)
-        row["sequence"] = .string(end.since.sequence.description)
-        row["deletedAt"] = .text(end.deletedAt?.description)
-        row["deletedBy"] = .text(end.deletedBy)
-        row["author"] = .text(record.current?.saying.author)
-        row["createdAt"] = .text(record.current?.saying.createdAt?.description)
-        row["content"] = .text(record.current?.saying.text.string)
-        return .object(row)
     }
 }
 
@@ -87,32 +41,6 @@ extension MessageKey {
     /// The members `channel` and `id`, as rows and entries of a move have them.
     func members(_ names: Names) -> JSONObject {
         ["channel": .string(names.text(channel)), "id": .string(names.text(id))]
-    }
-}
-
-extension MessageStore {
-    /// A packed message has no reactions.
-    fileprivate func reactionRows(at place: Int, _ names: Names) -> JSONValue? {
-        let cell = cells[place]
-        return cell.form == .record ? records[Int(cell.last)].reactionRows(names) : nil
-    }
-}
-
-extension MessageRecord {
-    /// `[{"emoji","users"}]`, sorted by emoji, users by their ids; `nil` without reactions.
-    fileprivate func reactionRows(_ names: Names) -> JSONValue? {
-        let present = reactions.filter(\.isPresent)
-        guard !present.isEmpty else { return nil }
-        let users = Dictionary(grouping: present, by: \.emoji)
-        let emojis = users.keys.sorted { $0.string.utf8.lexicographicallyPrecedes($1.string.utf8) }
-        return .array(
-            emojis.map { emoji in
-                let sorted = (users[emoji] ?? []).map(\.user).sorted { names.precedes($0, $1) }
-                return .object([
-                    "emoji": .string(emoji.string), "users": .array(sorted.map { .string(names.text($0)) }),
-                ])
-            }
-        )
     }
 }
 

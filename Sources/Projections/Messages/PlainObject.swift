@@ -94,6 +94,25 @@ struct PlainObject {
     }
 }
 
+extension PackedRest {
+    /// Whether an object may have the member of the attachments; false proves that it has none.
+    static func mayHaveAttachments(_ object: UnsafeRawBufferPointer) -> Bool {
+        guard let start = object.baseAddress, !object.isEmpty else { return false }
+        // An escape may hide the name.
+        if memchr(start, Int32(UInt8(ascii: "\\")), object.count) != nil { return true }
+        let name: StaticString = "\"attachments\""
+        var index = 0
+        while object.count - index >= name.utf8CodeUnitCount {
+            if memcmp(start + index, name.utf8Start, name.utf8CodeUnitCount) == 0 { return true }
+            guard let quote = memchr(start + index + 1, Int32(UInt8(ascii: "\"")), object.count - index - 1) else {
+                return false
+            }
+            index = quote - UnsafeMutableRawPointer(mutating: start)
+        }
+        return false
+    }
+}
+
 /// Reads an object as `PlainObject` serves it, strictly: accepts only valid JSON.
 private struct PlainObjectReader {
     private let bytes: UnsafeRawBufferPointer

@@ -9,11 +9,43 @@ package struct StateChannel: Sendable {
     package let id: String
     /// The channel's row; `nil` if it has none.
     package let row: JSONValue?
-    fileprivate let place: Place
+    /// The places of its messages with a row, in the document's order.
+    fileprivate let live: ArraySlice<Int>
+    fileprivate let deleted: ArraySlice<Int>
+    fileprivate let reader: MessageReader
 
-    fileprivate struct Place: Hashable {
-        let source: Int
-        let channel: EntityID
+    /// How many rows about the channel a section of messages has.
+    package func count(in section: Section) -> Int { places(in: section).count }
+
+    /// Lends the row at an index of a section of messages; indexes count from 0 in the document's order.
+    package func withRow<Result>(
+        in section: Section,
+        at index: Int,
+        _ body: (LentMessage) throws -> Result
+    ) rethrows -> Result? {
+        let places = places(in: section)
+        return try reader.withRow(of: section, at: places[places.startIndex + index], body)
+    }
+
+    private func places(in section: Section) -> ArraySlice<Int> { section == .messages ? live : deleted }
+}
+
+/// Lends the rows of the messages of one source. A class, so that many channels share one without copying it.
+private final class MessageReader: Sendable {
+    let messages: Messages
+    let names: Names
+    let rules: ReadingRules
+
+    init(_ source: SourceState) {
+        (messages, names, rules) = (source.parts.messages, source.context.names, source.rowRules)
+    }
+
+    func withRow<Result>(
+        of section: Section,
+        at place: Int,
+        _ body: (LentMessage) throws -> Result
+    ) rethrows -> Result? {
+        try messages.withRow(of: section, at: place, names, rules, body)
     }
 }
 
@@ -22,32 +54,9 @@ extension LogState {
     /// with deleted ones. Within each group by source, then in the section's order. O(messages) if messages are
     /// included.
     package func channels(_ options: DocumentOptions) -> [StateChannel] {
-        let sorted = sources.indices.sorted { sources[$0].name < sources[$1].name }
-        var channels: [StateChannel] = []
-        var known: Set<StateChannel.Place> = []
-        for section in [Section.channels, .messages, .deletedMessages] where options.includes(section) {
-            for index in sorted {
-                channels += sources[index].channels(in: section, index, asOf(options)).filter {
-                    known.insert($0.place).inserted
-                }
-            }
-        }
-        return channels
-    }
-
-    /// The rows of a section of messages that are about one channel, in the document's order; none if the options leave
-    /// the section out.
-    package func rows(
-        in section: Section,
-        of channel: StateChannel,
-        _ options: DocumentOptions
-    ) -> [JSONValue] {
-        guard options.includes(section) else { return [] }
-        let source = sources[channel.place.source]
-        let (messages, context) = (source.parts.messages, source.rowContext(asOf: asOf(options)))
-        return messages.places(in: section, of: channel.place.channel, source.context.names).compactMap { place in
-            let key = EntityKey(section, channel.place.channel, messages.store.cells[place].id)
-            return messages.row(for: key, context: context).map(source.withSource)
+        let listed = sources.sorted { $0.name < $1.name }.map { ListedChannels($0, options, asOf: asOf(options)) }
+        return [Section.channels, .messages, .deletedMessages].filter(options.includes).flatMap { section in
+            listed.flatMap { $0.channels(first: section, options) }
         }
     }
 }
@@ -57,30 +66,52 @@ extension DocumentOptions {
     func includes(_ section: Section) -> Bool { sections?.contains(section) ?? true }
 }
 
-extension SourceState {
-    /// The channels with rows in a section, in the document's order.
-    fileprivate func channels(in section: Section, _ index: Int, _ asOf: Timestamp) -> [StateChannel] {
-        let names = context.names
-        guard section.isOfMessages else {
-            let rowContext = rowContext(asOf: asOf)
-            return parts.channels.keys(in: section, names: names).compactMap { key in
-                parts.channels.row(for: key, context: rowContext).map {
-                    stateChannel(key.first, row: withSource($0), index)
-                }
-            }
+/// The channels of one source.
+private struct ListedChannels {
+    private let source: SourceState
+    private let reader: MessageReader
+    private let places: GroupedPlaces?
+    private let groups: [EntityID: GroupedPlaces.Channel]
+    /// The channels with a row.
+    private let rows: [(id: EntityID, row: JSONValue)]
+    private let known: Set<EntityID>
+
+    init(_ source: SourceState, _ options: DocumentOptions, asOf: Timestamp) {
+        let (channels, context) = (source.parts.channels, source.rowContext(asOf: asOf))
+        self.source = source
+        reader = MessageReader(source)
+        let needsMessages = options.includes(.messages) || options.includes(.deletedMessages)
+        places = needsMessages ? GroupedPlaces(source.parts.messages, source.context.names) : nil
+        groups = Dictionary(uniqueKeysWithValues: (places?.channels ?? []).map { ($0.id, $0) })
+        let keys = options.includes(.channels) ? channels.keys(in: .channels, names: source.context.names) : []
+        rows = keys.compactMap { key in
+            channels.row(for: key, context: context).map { (key.first, source.withSource($0)) }
         }
-        let wanted = section == .messages ? Messages.State.live : .deleted
-        return parts.messages.channels(names).filter { !parts.messages.places(in: $0, being: wanted).isEmpty }
-            .map { stateChannel($0, row: nil, index) }
+        known = Set(rows.map(\.id))
     }
 
-    /// A channel of this source; `index` is that of the source.
-    private func stateChannel(_ channel: EntityID, row: JSONValue?, _ index: Int) -> StateChannel {
-        StateChannel(
-            source: name.rawValue,
-            id: context.names.text(channel),
+    /// The channels that come into the list with a section.
+    func channels(first section: Section, _ options: DocumentOptions) -> [StateChannel] {
+        if section == .channels { return rows.map { channel($0.id, $0.row, options) } }
+        return (places?.channels ?? []).filter { group in
+            if known.contains(group.id) || places?.places(in: section, of: group).isEmpty ?? true { return false }
+            let isListed = section == .deletedMessages && options.includes(.messages)
+            return !isListed || places?.places(in: .messages, of: group).isEmpty ?? true
+        }.map { channel($0.id, nil, options) }
+    }
+
+    private func channel(_ id: EntityID, _ row: JSONValue?, _ options: DocumentOptions) -> StateChannel {
+        func list(_ section: Section) -> ArraySlice<Int> {
+            guard options.includes(section), let places, let group = groups[id] else { return [] }
+            return places.places(in: section, of: group)
+        }
+        return StateChannel(
+            source: source.name.rawValue,
+            id: source.context.names.text(id),
             row: row,
-            place: StateChannel.Place(source: index, channel: channel)
+            live: list(.messages),
+            deleted: list(.deletedMessages),
+            reader: reader
         )
     }
 }

@@ -30,9 +30,8 @@ extension LogState {
         }
         for source in sources.sorted(by: { $0.name < $1.name }) {
             if section.isOfMessages {
-                let (messages, names) = (source.parts.messages, source.context.names)
-                let places = messages.channels(names).flatMap { messages.places(in: section, of: $0, names) }
-                try source.writeRows(of: section, messagesAt: places, asOf: asOf, to: &lines)
+                let places = GroupedPlaces(source.parts.messages, source.context.names).places(in: section)
+                try source.writeRows(of: section, messagesAt: places, to: &lines)
             } else if let fold = source.fold(for: section) {
                 try source.writeRows(of: fold.keys(in: section, names: source.context.names), asOf: asOf, to: &lines)
             }
@@ -55,35 +54,13 @@ extension SourceState {
     func writeRows(
         of section: Section,
         messagesAt places: [Int],
-        asOf: Timestamp,
         to lines: inout DocumentLines
     ) throws {
-        // `source` sorts behind every member of a message's row, so it ends each row.
-        let end = Array((",\"source\":" + JSONValue.string(name.rawValue).canonicalText + "}").utf8)
-        try lines.rows(places.count) { [self] index, writer in
-            write(section, messageAt: places[index], asOf: asOf, end: end, to: &writer)
-        }
-    }
-
-    /// Writes one row of a message with its source. Called by several threads at once, each with a writer of its own;
-    /// nobody changes the state meanwhile.
-    private func write(
-        _ section: Section,
-        messageAt place: Int,
-        asOf: Timestamp,
-        end: [UInt8],
-        to writer: inout CanonicalWriter
-    ) {
-        let messages = parts.messages
-        let key = messages.store.key(at: place)
-        // Only canonical rows of packed messages can be written from the cell; the others are made as values.
-        if rowRules.isEmpty, messages.store.cells[place].form == .packed {
-            messages.writeRow(of: section, packedAt: place, end: end, to: &writer, context.names)
-        } else if let row = messages.row(
-            for: EntityKey(section, key.channel, key.id),
-            context: rowContext(asOf: asOf)
-        ) {
-            writer.raw(withSource(row).canonicalText)
+        let source = Array((",\"source\":" + JSONValue.string(name.rawValue).canonicalText).utf8)
+        let (messages, names, rules) = (parts.messages, context.names, rowRules)
+        // Called by several threads at once, each with a writer of its own; nobody changes the state meanwhile.
+        try lines.rows(places.count) { index, writer in
+            _ = messages.writeRow(of: section, at: places[index], source: source, to: &writer, names, rules)
         }
     }
 }

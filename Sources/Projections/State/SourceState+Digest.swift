@@ -90,17 +90,10 @@ extension SourceState {
     /// The leaf of the message at a place; `nil` if it has no row. `writer` is scratch memory.
     func digestLeaf(at place: Int, _ writer: inout CanonicalWriter) -> StateDigest.Leaf? {
         guard let section = messageRow(at: place).section else { return nil }
-        let row: Hash256?
-        // Rows of a client's reading may lack members, so only canonical rows are written from the cell.
-        if rowRules.isEmpty, parts.messages.store.cells[place].form == .packed {
-            writer.reset()
-            let isWritten = parts.messages.writeDigestRow(of: section, packedAt: place, to: &writer, context.names)
-            row = isWritten ? writer.hash : nil
-        } else {
-            let message = parts.messages.store.key(at: place)
-            row = digestRow(of: EntityKey(section, message.channel, message.id))
-        }
-        return row.map { StateDigest.Leaf(key: digestKey(of: section, messageAt: place, &writer), row: $0) }
+        writer.reset()
+        guard parts.messages.writeRow(of: section, at: place, to: &writer, context.names, rowRules) else { return nil }
+        let row = writer.hash
+        return StateDigest.Leaf(key: digestKey(of: section, messageAt: place, &writer), row: row)
     }
 
     /// The key that `digestKey(of:_:)` gives for a message's row, from a prepared beginning.

@@ -103,25 +103,28 @@ struct TextPool: Sendable {
 
     /// Lends a text to a closure; it is valid only during the call.
     @inline(__always)
-    func withText<Result>(_ text: PooledText, _ body: (JSONText) -> Result) -> Result {
-        if text.count == 0 { return body(.empty) }
-        return pages[text.page].withUnsafeBytes { page in
+    func withText<Result>(_ text: PooledText, _ body: (JSONText) throws -> Result) rethrows -> Result {
+        if text.count == 0 { return try body(.empty) }
+        return try pages[text.page].withUnsafeBytes { page in
             var end = text.offset + text.count
             assert(end <= page.count, "a text lies within its page")
             if text.hasObject { end -= Self.lengthBytes + Self.objectCount(in: page, before: end) }
             let bytes = UnsafeRawBufferPointer(rebasing: page[text.offset..<end])
-            return body(JSONText(bytes: bytes, hasEscapes: text.hasEscapes))
+            return try body(JSONText(bytes: bytes, hasEscapes: text.hasEscapes))
         }
     }
 
     /// Lends the object behind a text to a closure, only during the call; no bytes if the text has none.
     @inline(__always)
-    func withObject<Result>(_ text: PooledText, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        guard text.hasObject else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
-        return pages[text.page].withUnsafeBytes { page in
+    func withObject<Result>(
+        _ text: PooledText,
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        guard text.hasObject else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return try pages[text.page].withUnsafeBytes { page in
             let end = text.offset + text.count
             let count = Self.objectCount(in: page, before: end)
-            return body(UnsafeRawBufferPointer(rebasing: page[end - Self.lengthBytes - count..<end - Self.lengthBytes]))
+            return try body(UnsafeRawBufferPointer(rebasing: page[end - Self.lengthBytes - count..<end - Self.lengthBytes]))
         }
     }
 
