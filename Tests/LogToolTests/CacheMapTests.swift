@@ -118,8 +118,10 @@ import Testing
         let table = try #require(try CacheMapReader(name: "app.yaml").read(map).tables.first)
         var rows: [String] = []
         for line in lines.split(separator: "\n") {
-            let row = MappedRow(try .parse(Array(line.utf8)), members: table.list.members)
-            table.forEachRow(of: row) { values in
+            let batch = CellBatch()
+            table.addRows(of: MappedRow(.value(try .parse(Array(line.utf8)))), target: 0, to: batch)
+            batch.forEachRow { _, cells in
+                let values = cells.map { batch.withCell($0) { SQLiteValue($0) } }
                 rows.append("[" + values.map(\.json.text).joined(separator: ",") + "]")
             }
         }

@@ -25,7 +25,7 @@ package final class CellBatch: RowBatch, @unchecked Sendable {
     /// So many rows are handed over at once.
     private static let rowsMax = 256
 
-    private var writer = CanonicalWriter(byteCount: 1 << 16)
+    private var writer = CanonicalWriter()
     private var cells: [Stored] = []
     private var rows: [(target: Int, end: Int)] = []
 

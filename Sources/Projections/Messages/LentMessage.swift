@@ -16,8 +16,13 @@ package enum LentValue {
     case count(Int)
     case value(JSONValue)
 
-    init(_ text: String?) {
+    /// - Parameter text: `nil` for no member.
+    package init(text: String?) {
         self = text.map { .string($0) } ?? .none
+    }
+
+    init(_ text: String?) {
+        self.init(text: text)
     }
 
     init(_ value: JSONValue?) {

@@ -27,6 +27,11 @@ package struct StateChannel: Sendable {
         return try reader.withRow(of: section, at: places[places.startIndex + index], body)
     }
 
+    /// Whether the live message at an index answers another one.
+    package func isReply(at index: Int) -> Bool {
+        reader.messages.store.replyTo(at: live[live.startIndex + index]) != nil
+    }
+
     private func places(in section: Section) -> ArraySlice<Int> { section == .messages ? live : deleted }
 }
 

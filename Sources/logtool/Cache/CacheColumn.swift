@@ -59,49 +59,53 @@ struct CacheColumn: Sendable {
         }
     }
 
-    /// The value for a row of the list. Depends on nothing else, so rows can be made on any thread.
-    func value(in row: MappedRow) -> SQLiteValue {
+    /// Adds the value for a row of the list. Depends on nothing else, so rows can be made on any thread.
+    func add(_ row: MappedRow, to batch: CellBatch) {
         switch origin {
-        case .constant(let value): return value
-        case .member(let path):
-            // JSON has a null of its own, so only there it is a value.
-            guard let value = row[path], !(value.isNull && storage != .json) else { return fallback }
-            return stored(value) ?? fallback
+        case .constant(let value): batch.add(value)
+        case .member(let path): if !add(row[path], to: batch) { batch.add(fallback) }
         case .template(let pieces):
-            var text = ""
-            for piece in pieces {
-                switch piece {
-                case .text(let part): text += part
-                case .member(let path):
-                    guard let value = row[path], !value.isNull else { return fallback }
-                    text += value.string ?? value.text
-                }
-            }
-            return stored(.string(text)) ?? fallback
+            let text = text(of: pieces, in: row)
+            if !add(LentValue(text: text), to: batch) { batch.add(fallback) }
         }
     }
 
-    /// The value in the column's form; `nil` if it has none there.
-    private func stored(_ value: JSONValue) -> SQLiteValue? {
+    /// A template's text; `nil` if one of the members is missing.
+    private func text(of pieces: [Piece], in row: MappedRow) -> String? {
+        var text = ""
+        for piece in pieces {
+            switch piece {
+            case .text(let part): text += part
+            case .member(let path):
+                guard let value = row[path].json, !value.isNull else { return nil }
+                text += value.string ?? value.text
+            }
+        }
+        return text
+    }
+
+    /// Adds the value in the column's form; false, without adding, if it has none there.
+    private func add(_ value: LentValue, to batch: CellBatch) -> Bool {
         switch storage {
-        case .plain: plain(value)
-        case .text: .text(value.string ?? value.text)
-        case .json: .text(value.text)
-        case .integer:
-            switch value {
-            case .string(let text): Int64(text).map { .integer($0) } ?? .text(text)
-            default: plain(value)
-            }
-        case .unix, .unixMilliseconds, .apple: value.string.flatMap { Timestamp(written: $0) }.map { time($0) }
+        case .plain: return batch.add(value)
+        // JSON has a null of its own, so only there it is a value.
+        case .json: return batch.add(json: value)
+        case .text, .integer, .unix, .unixMilliseconds, .apple:
+            guard let value = value.json, !value.isNull else { return false }
+            return add(converted: value, to: batch)
         }
     }
 
-    private func plain(_ value: JSONValue) -> SQLiteValue {
-        switch value.stored {
-        case .null: .null
-        case .integer(let number): .integer(number)
-        case .text(let text): .text(text)
+    private func add(converted value: JSONValue, to batch: CellBatch) -> Bool {
+        switch (storage, value) {
+        case (.text, _): batch.add(value.string ?? value.text)
+        case (.integer, .string(let text)): if let number = Int64(text) { batch.add(number) } else { batch.add(text) }
+        case (.integer, _): return batch.add(.value(value))
+        default:
+            guard let time = value.string.flatMap({ Timestamp(written: $0) }) else { return false }
+            batch.add(self.time(time))
         }
+        return true
     }
 
     /// A time in the column's unit. Whole seconds since 1970 stay integers; fractions become floating-point numbers.

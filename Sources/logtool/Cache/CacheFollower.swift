@@ -85,14 +85,14 @@ struct CacheFollower {
         let asOf = CacheMeta.asOf(state)
         if list.isWrittenWhole {
             for table in mapped { try deletions[table.name]?.deleteAll() }
-            try state.forEachRow(of: list, asOf: asOf) { try tables.insert($0, of: list) }
+            try state.forEachListedRow(of: list, asOf: asOf) { try tables.insert($0, of: list) }
             return []
         }
         var keys: [JSONValue] = []
         try state.forEachChange(of: list, in: changes, asOf: asOf) { key, rows in
             // All rows of the thing go first: one thing can have several rows (reactions), and now fewer than before.
             for table in mapped { try deletions[table.name]?.delete(key) }
-            for row in rows { try tables.insert(row, of: list) }
+            for row in rows { try tables.insert(.value(row), of: list) }
             keys.append(key)
         }
         return keys.isEmpty ? [] : mapped.map { (name: $0.name, keys: keys) }
@@ -113,13 +113,10 @@ private struct Deletion {
     private let all: SQLiteStatement
     /// Whether the table tells sources apart, or holds one source only by a condition.
     private let namesSource: Bool
-    /// The members of the list, to read keys as rows.
-    private let members: [String]
 
     /// - Throws: `Failure` if no column is made of a member of the key, so that nothing finds a thing's rows again.
     init(_ table: CacheMap.Table, of map: CacheMap, in connection: SQLiteConnection, sourceCount: Int) throws {
         let keyMembers = table.list.keyMembers
-        members = table.list.members
         columns = table.columns.filter { column in
             !column.paths.isEmpty && column.paths.allSatisfy { keyMembers.contains($0.name) }
         }
@@ -151,8 +148,9 @@ private struct Deletion {
     }
 
     func delete(_ key: JSONValue) throws {
-        let row = MappedRow(key, members: members)
-        try one.run(columns.map { $0.value(in: row) })
+        let batch = CellBatch()
+        for column in columns { column.add(MappedRow(.value(key)), to: batch) }
+        try one.run(batch, columns.indices)
     }
 
     func deleteAll() throws {

@@ -50,33 +50,39 @@ extension CacheMap.Table {
         return "\(way) INTO \(name.quotedSQL) (\(names)) VALUES (\(marks))"
     }
 
-    /// Calls `body` with the values of each table row that one row of the list gives: one, or one for each element of
-    /// its innermost list.
-    func forEachRow(of row: MappedRow, _ body: ([SQLiteValue]) throws -> Void) rethrows {
-        try forEachElement(of: row, at: each[...], body)
+    /// Adds the table rows that one row of the list gives: one, or one for each element of its innermost list.
+    ///
+    /// - Parameter target: The table's number in the batch.
+    func addRows(of row: MappedRow, target: Int, to batch: CellBatch) {
+        addElements(of: row, at: each[...], target, to: batch)
     }
 
     /// Goes through the lists of `each`, outermost first.
-    private func forEachElement(
+    private func addElements(
         of row: MappedRow,
         at lists: ArraySlice<MemberPath>,
-        _ body: ([SQLiteValue]) throws -> Void
-    ) rethrows {
+        _ target: Int,
+        to batch: CellBatch
+    ) {
         guard let path = lists.first else {
             // Conditions may name the element, so they come last.
-            if isWanted(row) { try body(columns.map { $0.value(in: row) }) }
-            return
+            guard isWanted(row) else { return }
+            for column in columns { column.add(row, to: batch) }
+            return batch.endRow(target: target)
         }
-        for (number, element) in (row[path]?.array ?? []).enumerated() {
+        for (number, element) in (row[path].json?.array ?? []).enumerated() {
             var one = row
             one.replace(path, by: element, number: number)
-            try forEachElement(of: one, at: lists.dropFirst(), body)
+            addElements(of: one, at: lists.dropFirst(), target, to: batch)
         }
     }
 
     private func isWanted(_ row: MappedRow) -> Bool {
         conditions.allSatisfy { condition in
-            guard let value = row[condition.path], !value.isNull else { return false }
+            let found = row[condition.path]
+            // Most conditions ask only whether a row has a value, which needs none made.
+            guard found.exists else { return false }
+            guard let value = found.json, !value.isNull else { return false }
             guard let wanted = condition.value else { return true }
             return (value.string ?? value.text) == wanted
         }

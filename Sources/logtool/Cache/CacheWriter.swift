@@ -57,7 +57,7 @@ struct CacheWriter {
         try both.insertAll(of: state) {
             progress.report("wrote \($0) rows", done: $0)
         } where: { row in
-            row["source"]?.string.map { renewed.contains($0) } ?? false
+            row.source.map { renewed.contains($0) } ?? false
         }
         var counts = Dictionary(uniqueKeysWithValues: zip(made.map.tables.map(\.name), made.counts))
         for (table, count) in zip(both.map.tables, both.counts) { counts[table.name] = count }

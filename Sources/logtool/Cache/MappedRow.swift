@@ -1,64 +1,46 @@
 import Projections
 
-/// The place of a member in the rows of one list: first an index into `StateList.members`, then member names. Valid for
-/// rows of that list alone.
+/// A path to a member in the rows of one list, or in their elements. Valid for rows of that list alone.
 struct MemberPath: Sendable {
-    /// The index of the first member. `place` comes one after the last member of the list.
-    let slot: Int
-    /// Members of the first member; empty for the member itself.
-    let rest: [String]
     /// The path as the map writes it.
     let name: String
+    fileprivate let path: RowPath
+    /// True for the index of the element that a table's row is made of.
+    fileprivate let isPlace: Bool
+    fileprivate let names: [String]
 
     /// Returns `nil` if rows of the list have no such member.
     ///
     /// - Parameter hasPlace: True for tables whose rows are elements of a list.
     init?(_ name: String, in list: StateList, hasPlace: Bool) {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard let first = parts.first, !parts.contains("") else { return nil }
-        if let slot = list.members.firstIndex(of: first) {
-            self.slot = slot
-        } else if hasPlace, first == "place" {
-            slot = list.members.count
-        } else {
-            return nil
-        }
-        (rest, self.name) = (Array(parts.dropFirst()), name)
+        names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let first = names.first, !names.contains("") else { return nil }
+        isPlace = !list.members.contains(first) && hasPlace && first == "place"
+        guard isPlace || list.members.contains(first) else { return nil }
+        (path, self.name) = (RowPath(names), name)
     }
 }
 
-/// A row of a list with its members at fixed indexes, so that lookups compare no names.
+/// A row of a list, or one of the elements that such a row contains.
 struct MappedRow {
-    /// The members in the list's order, then `place`; `nil` for those that the row lacks.
-    private var values: [JSONValue?]
+    private let row: ListedRow
+    /// The row as a value with an element in its list's place, and the element's index; `nil` for the row itself.
+    private var element: (row: JSONValue, number: Int)?
 
-    /// Puts each member at its index. The search goes on from the last hit, because rows have nearly the list's order.
-    init(_ row: JSONValue, members: [String]) {
-        values = Array(repeating: nil, count: members.count + 1)
-        var next = 0
-        for member in row.object?.members ?? [] {
-            guard let slot = Self.slot(of: member.name, in: members, from: next) else { continue }
-            values[slot] = member.value
-            next = slot + 1
-        }
+    init(_ row: ListedRow) {
+        self.row = row
     }
 
-    private static func slot(of name: String, in members: [String], from start: Int) -> Int? {
-        for slot in start..<members.count where members[slot] == name { return slot }
-        return members[..<start].firstIndex(of: name)
-    }
-
-    /// The value at a path; `nil` if the row has none.
-    subscript(path: MemberPath) -> JSONValue? {
-        var value = values[path.slot]
-        for name in path.rest { value = value?[name] }
-        return value
+    /// The value at a path; it may be null.
+    subscript(path: MemberPath) -> LentValue {
+        guard let element else { return path.isPlace ? .none : row[path.path] }
+        return path.isPlace ? .count(element.number) : ListedRow.value(element.row)[path.path]
     }
 
     /// Replaces a list by one of its elements, and `place` by the element's index.
-    mutating func replace(_ path: MemberPath, by element: JSONValue, number: Int) {
-        values[path.slot] = values[path.slot]?.replacing(path.rest[...], by: element)
-        values[values.count - 1] = .int(number)
+    mutating func replace(_ path: MemberPath, by value: JSONValue, number: Int) {
+        let json = element?.row ?? row.json
+        element = (json.replacing(path.names[...], by: value), number)
     }
 }
 

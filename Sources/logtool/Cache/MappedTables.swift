@@ -47,8 +47,10 @@ final class MappedTables {
     func tables(of list: StateList) -> [CacheMap.Table] { maker.targets(of: list).map { all[$0].table } }
 
     /// Inserts the rows that one row of a list gives into every table filled from that list.
-    func insert(_ row: JSONValue, of list: StateList) throws {
-        try maker.forEachRow(of: row, list) { try insert($0) }
+    func insert(_ row: ListedRow, of list: StateList) throws {
+        let batch = CellBatch()
+        maker.addRows(of: row, list, to: batch)
+        try insert(batch)
     }
 
     /// Inserts all rows of a state, or those that `isWanted` accepts, list by list.
@@ -60,30 +62,37 @@ final class MappedTables {
     func insertAll(
         of state: borrowing LogState,
         progress: (_ rows: Int) -> Void = { _ in },
-        where isWanted: @escaping @Sendable (JSONValue) -> Bool = { _ in true }
+        where isWanted: @escaping @Sendable (ListedRow) -> Bool = { _ in true }
     ) throws {
         var done = 0
-        try state.forEachMade(of: lists, asOf: CacheMeta.asOf(state)) { [maker] list, row, add in
-            if isWanted(row) { maker.forEachRow(of: row, list, add) }
-        } _: { (row: MadeRow) in
-            try insert(row)
-            done += 1
-            if done & 0x3FFF == 0 { progress(done) }
+        try state.forEachBatch(of: lists, asOf: CacheMeta.asOf(state)) { [maker] list, row, batch in
+            if isWanted(row) { maker.addRows(of: row, list, to: batch) }
+        } _: { (batch: CellBatch) in
+            let before = done
+            done += try insert(batch)
+            if before >> 14 != done >> 14 { progress(done) }
         }
     }
 
-    /// Inserts one row. An error of the schema's rules or of its guard names the row; other errors of SQLite pass.
-    private func insert(_ row: MadeRow) throws {
-        let target = all[row.target]
-        assert(row.values.count == target.table.columns.count, "a row has a value for each column of its table")
-        do {
-            // Triggers of the schema may run for this row.
-            connection.allow(rows: 1)
-            try target.insertion.run(row.values)
-        } catch let trouble as SQLiteTrouble where trouble.isConstraint || trouble.isRefusal {
-            throw failure(trouble, target.table, row.values)
+    /// Inserts the rows of a batch and returns how many there were. An error of the schema's rules or of its guard names
+    /// the row; other errors of SQLite pass.
+    @discardableResult
+    private func insert(_ batch: CellBatch) throws -> Int {
+        var count = 0
+        try batch.forEachRow { index, cells in
+            let target = all[index]
+            assert(cells.count == target.table.columns.count, "a row has a value for each column of its table")
+            do {
+                // Triggers of the schema may run for this row.
+                connection.allow(rows: 1)
+                try target.insertion.run(batch, cells)
+            } catch let trouble as SQLiteTrouble where trouble.isConstraint || trouble.isRefusal {
+                throw failure(trouble, target.table, cells.map { batch.withCell($0) { SQLiteValue($0) } })
+            }
+            counts[index] += 1
+            count += 1
         }
-        counts[row.target] += 1
+        return count
     }
 
     /// An error about one row, which its key names if the map has one.
@@ -96,24 +105,15 @@ final class MappedTables {
     }
 }
 
-/// A row's values in column order, and the index of its table in the map.
-private struct MadeRow: Sendable {
-    let target: Int
-    let values: [SQLiteValue]
-}
-
 /// Turns rows of lists into rows of tables. It uses no database, so it can run on another thread.
 private struct RowMaker: Sendable {
     private let tables: [CacheMap.Table]
     /// The indexes of the tables that each list fills.
     private let targets: [StateList: [Int]]
-    /// Each list's members, read once.
-    private let members: [StateList: [String]]
 
     init(_ tables: [CacheMap.Table]) {
         self.tables = tables
         targets = Dictionary(grouping: tables.indices) { tables[$0].list }
-        members = targets.reduce(into: [:]) { $0[$1.key] = $1.key.members }
     }
 
     /// The lists that rows are made from.
@@ -122,12 +122,10 @@ private struct RowMaker: Sendable {
     /// The indexes of the tables that are filled from a list, ascending.
     func targets(of list: StateList) -> [Int] { targets[list] ?? [] }
 
-    /// Calls `body` with each table row that one row of a list gives.
-    func forEachRow(of row: JSONValue, _ list: StateList, _ body: (MadeRow) throws -> Void) rethrows {
-        let row = MappedRow(row, members: members[list] ?? [])
-        for index in targets(of: list) {
-            try tables[index].forEachRow(of: row) { try body(MadeRow(target: index, values: $0)) }
-        }
+    /// Adds the table rows that one row of a list gives.
+    func addRows(of row: ListedRow, _ list: StateList, to batch: CellBatch) {
+        let row = MappedRow(row)
+        for index in targets(of: list) { tables[index].addRows(of: row, target: index, to: batch) }
     }
 }
 

@@ -23,8 +23,10 @@ struct ChannelTable {
         init(_ contents: ShownChannels.Contents) {
             (source, id) = (contents.source, contents.id)
             name = contents.channel?["name"]?.string
-            (messages, deleted) = (contents.messages.count, contents.deleted.count)
-            last = contents.messages.reduce("") { max($0, $1.text("createdAt")) }
+            (messages, deleted) = (contents.count(in: .messages), contents.count(in: .deletedMessages))
+            last = (0..<messages).reduce("") { last, index in
+                max(last, contents.withMessage(in: .messages, at: index) { $0.text(.createdAt) ?? "" } ?? "")
+            }
         }
     }
 

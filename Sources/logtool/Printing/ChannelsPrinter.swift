@@ -12,11 +12,13 @@ struct ChannelsPrinter {
     @discardableResult
     func print() throws -> Bool {
         var hasMessages = false
+        var printer = MessagePrinter(output: output, view: view)
         try channels.forEach { contents in
             try printHeading(of: contents)
-            try printThreads(of: contents)
-            try printDeleted(of: contents)
-            hasMessages = hasMessages || !contents.messages.isEmpty || !contents.deleted.isEmpty
+            try printThreads(of: contents, with: &printer)
+            try printDeleted(of: contents, with: &printer)
+            hasMessages =
+                hasMessages || contents.count(in: .messages) > 0 || contents.count(in: .deletedMessages) > 0
         }
         return hasMessages
     }
@@ -25,8 +27,9 @@ struct ChannelsPrinter {
     /// has channels at all.
     private func printHeading(of contents: ShownChannels.Contents) throws {
         let name = contents.channel?["name"]?.string ?? contents.id
-        var notes = [counted(contents.messages.count, "message")]
-        if !contents.deleted.isEmpty { notes.append("\(contents.deleted.count) deleted") }
+        var notes = [counted(contents.count(in: .messages), "message")]
+        let deletedCount = contents.count(in: .deletedMessages)
+        if deletedCount > 0 { notes.append("\(deletedCount) deleted") }
         if contents.channel == nil && channels.tellsOfChannels {
             notes.append("gone from \(contents.source)")
         } else {
@@ -42,113 +45,112 @@ struct ChannelsPrinter {
     }
 
     /// Prints the last `--tail` messages as trees. Earlier ones are known as parents only.
-    private func printThreads(of contents: ShownChannels.Contents) throws {
-        let shown = Array(contents.messages.suffix(view.tail ?? contents.messages.count))
-        let earlier = contents.messages.dropLast(shown.count)
-        if !earlier.isEmpty { try output.line(quiet("  … \(counted(earlier.count, "earlier message"))")) }
-        let nodes = shown.map {
-            ThreadTree.Node(
-                id: $0.text("id"),
-                replyTo: $0["replyTo"]?["id"]?.string,
-                parentState: $0["replyTo"]?["state"]?.string
-            )
+    private func printThreads(of contents: ShownChannels.Contents, with printer: inout MessagePrinter) throws {
+        let count = contents.count(in: .messages)
+        let earlier = max(0, count - (view.tail ?? count))
+        if earlier > 0 { try output.line(quiet("  … \(counted(earlier, "earlier message"))")) }
+        // Without replies each message is a tree of its own.
+        guard contents.hasReplies(in: earlier..<count) else {
+            for index in earlier..<count {
+                try contents.withMessage(in: .messages, at: index) { try printer.print($0, prefix: "") }
+            }
+            return
         }
-        // What a missing parent said, if the state still knows it.
-        let lastWords = Dictionary(
-            (contents.deleted + earlier).map { ($0.text("id"), $0) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        for line in ThreadTree.lines(of: nodes) {
+        var lastWords: LastWords?
+        for line in ThreadTree.lines(of: nodes(of: contents, in: earlier..<count)) {
             switch line.content {
             case .message(let index):
-                try printMessage(shown[index], prefix: line.prefix, opensCircle: line.opensCircle)
+                try contents.withMessage(in: .messages, at: earlier + index) {
+                    try printer.print($0, prefix: line.prefix, opensCircle: line.opensCircle)
+                }
             case .lostParent(let id, let state):
+                let words = lastWords ?? LastWords(of: contents, earlier: earlier)
+                lastWords = words
                 // A live parent is missing only because `--tail` leaves it out.
                 let word = state == "live" ? "earlier" : state
-                try printLostParent(id: id, state: word, lastWords: lastWords[id])
+                try printLostParent(id: id, state: word, lastWords: words[id])
             }
         }
     }
 
-    private func printMessage(_ message: JSONValue, prefix: String, opensCircle: Bool) throws {
-        var marks = message["editedAt"] == nil ? [] : ["edited"]
-        if opensCircle { marks.append("replies run in a circle") }
-        if let reactions = message["reactions"]?.array, !reactions.isEmpty { marks.append(Self.summary(of: reactions)) }
-        // VibeChannel's messages have files and images, those of gateways attachments.
-        let attached = ["files", "images", "attachments"].reduce(0) { $0 + (message[$1]?.array?.count ?? 0) }
-        if attached > 0 { marks.append(counted(attached, "attachment")) }
-        try printLine(of: message, prefix: prefix, text: message.text("content"), marks: marks)
+    private func nodes(of contents: ShownChannels.Contents, in range: Range<Int>) -> [ThreadTree.Node] {
+        range.map { index in
+            contents.withMessage(in: .messages, at: index) {
+                ThreadTree.Node(
+                    id: $0.text(.id) ?? "",
+                    replyTo: $0.parentID,
+                    parentState: $0.parentState
+                )
+            } ?? ThreadTree.Node(id: "", replyTo: nil, parentState: nil)
+        }
     }
 
     /// Prints a line in a missing parent's place.
-    private func printLostParent(id: String, state: String, lastWords: JSONValue?) throws {
-        let said = lastWords.flatMap { $0["content"]?.string }.map { DisplayText.firstLine(of: $0).line }
+    private func printLostParent(id: String, state: String, lastWords: LastWords.Words?) throws {
+        let said = lastWords?.content.map { DisplayText.firstLine(of: $0).line }
         let name = view.ids || said == nil ? " \(id)" : ""
         let what = "\(state) message\(name)" + (said.map { ": \($0)" } ?? "")
-        let time = lastWords?["createdAt"]?.string.map(TimeText.minute) ?? ""
+        let time = lastWords?.createdAt.map(TimeText.minute) ?? ""
         try output.line(
             "  \(quiet(DisplayText.padded(time, to: 16)))  \(style.text(style.fitted(what, used: 20), .quiet))"
         )
     }
 
     /// Prints the last `--tail` deleted messages with who deleted them, as far as the remote tells.
-    private func printDeleted(of contents: ShownChannels.Contents) throws {
-        let shown = newest(contents.deleted)
-        let earlier = contents.deleted.count - shown.count
+    private func printDeleted(of contents: ShownChannels.Contents, with printer: inout MessagePrinter) throws {
+        let shown = newestDeleted(contents)
+        let earlier = contents.count(in: .deletedMessages) - shown.count
         if earlier > 0 { try output.line(quiet("  … \(earlier) deleted earlier")) }
-        for message in shown {
-            var end = message.text("cause") == "deleted" ? "deleted" : message.text("cause")
-            if let time = message["deletedAt"]?.string { end += " \(TimeText.minute(time))" }
-            if let by = message["deletedBy"]?.string { end += " by \(by)" }
-            let text = message["content"]?.string ?? (view.ids ? "" : message.text("id"))
-            try printLine(of: message, prefix: "× ", text: text, marks: [end])
+        for index in shown {
+            try contents.withMessage(in: .deletedMessages, at: index) { try printer.print(deleted: $0) }
         }
     }
 
-    /// The last `--tail` of the deleted messages by the sequence of their delete, in the document's order.
-    private func newest(_ deleted: [JSONValue]) -> [JSONValue] {
-        guard let tail = view.tail, tail < deleted.count else { return deleted }
-        let sequences = deleted.map { UInt64($0.text("sequence")) ?? 0 }
-        let places = deleted.indices.sorted { (sequences[$0], $0) < (sequences[$1], $1) }.suffix(tail)
-        return places.sorted().map { deleted[$0] }
-    }
-
-    /// Prints a message: time, branches, id, author and text. Further lines of the text are indented below the
-    /// branches.
-    private func printLine(of message: JSONValue, prefix: String, text: String, marks: [String]) throws {
-        let time = message["createdAt"]?.string.map(TimeText.minute) ?? ""
-        let clock = DisplayText.padded(DisplayText.escaped(time), to: 16)
-        let id = view.ids ? DisplayText.escaped(message.text("id")) + "  " : ""
-        let author = Self.author(of: message)
-        let speaker = author.isEmpty ? "" : DisplayText.escaped(author) + ": "
-        let end = marks.isEmpty ? "" : "  (" + DisplayText.escaped(marks.joined(separator: ", ")) + ")"
-        // The time and the spaces around it take 20 columns.
-        let used = 20 + [prefix, id, speaker, end].reduce(0) { $0 + DisplayText.width(of: $1) }
-        let lines = view.lines(of: text, style: style, used: used)
-        let role: Style.Role? = prefix == "× " ? .quiet : nil
-        let words = lines.map { line in role.map { style.text(line, $0) } ?? line }
-        let start = style.text(clock, .quiet) + "  " + style.text(prefix, .quiet) + style.text(id, .quiet)
-        let margin = String(repeating: " ", count: 20) + style.text(ThreadTree.stem(below: prefix), .quiet)
-        for (index, line) in words.enumerated() {
-            let isLast = index == words.count - 1
-            let mark = isLast ? style.text(end, .quiet) : ""
-            let begin = index == 0 ? "  \(start)\(style.text(speaker, .author))" : margin
-            try output.line((begin + line + mark).trimmingTrailingSpaces())
+    /// The indexes of the last `--tail` deleted messages by the sequence of their delete, in the document's order.
+    private func newestDeleted(_ contents: ShownChannels.Contents) -> [Int] {
+        let count = contents.count(in: .deletedMessages)
+        guard let tail = view.tail, tail < count else { return Array(0..<count) }
+        let sequences = (0..<count).map { index in
+            contents.withMessage(in: .deletedMessages, at: index) { $0.text(.sequence) }?.flatMap { UInt64($0) } ?? 0
         }
-    }
-
-    /// The name, else the id.
-    private static func author(of message: JSONValue) -> String {
-        message["authorName"]?.string ?? message.text("author")
-    }
-
-    private static func summary(of reactions: [JSONValue]) -> String {
-        reactions.map { "\($0.text("emoji")) \($0["users"]?.array?.count ?? 0)" }.joined(separator: " ")
+        return (0..<count).sorted { (sequences[$0], $0) < (sequences[$1], $1) }.suffix(tail).sorted()
     }
 
     private var style: Style { output.style }
 
     private func quiet(_ text: String) -> String {
         style.text(DisplayText.escaped(text), .quiet)
+    }
+}
+
+/// What missing parents said, as far as the state still knows it.
+private struct LastWords {
+    struct Words {
+        let content: String?
+        let createdAt: String?
+    }
+
+    private let contents: ShownChannels.Contents
+    private var places: [String: (section: Section, index: Int)] = [:]
+
+    /// Finds deleted messages first, then those before `earlier`.
+    init(of contents: ShownChannels.Contents, earlier: Int) {
+        self.contents = contents
+        let counts = [(Section.deletedMessages, contents.count(in: .deletedMessages)), (.messages, earlier)]
+        for (section, count) in counts {
+            for index in 0..<count {
+                let id = contents.withMessage(in: section, at: index) { $0.text(.id) ?? "" } ?? ""
+                if places[id] == nil { places[id] = (section, index) }
+            }
+        }
+    }
+
+    /// What the message with an id said; `nil` for an unknown one.
+    subscript(id: String) -> Words? {
+        places[id].flatMap { place in
+            contents.withMessage(in: place.section, at: place.index) {
+                Words(content: $0.text(.content), createdAt: $0.text(.createdAt))
+            }
+        }
     }
 }

@@ -1,4 +1,5 @@
 import GRDBSQLite
+import Projections
 
 /// A compiled statement, finalized with its last reference. For one thread at a time, like its connection.
 ///
@@ -6,9 +7,8 @@ import GRDBSQLite
 final class SQLiteStatement {
     private let handle: OpaquePointer
     private unowned let connection: SQLiteConnection
-
-    /// `SQLITE_TRANSIENT`: SQLite copies bound bytes before the call returns, so no pointer to them is kept.
-    private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    /// The values that `bind` was given.
+    private let bound = CellBatch()
 
     init(_ handle: OpaquePointer, of connection: SQLiteConnection) {
         self.handle = handle
@@ -30,11 +30,30 @@ final class SQLiteStatement {
 
     /// Binds the values of a query, one for each parameter, in order. Call it before the first `step`.
     func bind(_ values: [SQLiteValue]) throws {
+        bound.removeAll()
+        for value in values { bound.add(value) }
+        try bind(bound, values.indices)
+    }
+
+    /// Runs the statement with some cells of a batch, one for each parameter, and skips its rows. Nothing is copied.
+    ///
+    /// - Throws: `SQLiteTrouble`.
+    func run(_ batch: CellBatch, _ cells: Range<Int>) throws {
+        try bind(batch, cells)
+        defer { sqlite3_reset(handle) }
+        while try step() {}
+    }
+
+    /// Binds cells. SQLite reads the batch until the statement is reset, so the caller must not change it meanwhile.
+    private func bind(_ batch: CellBatch, _ cells: Range<Int>) throws {
         assert(
-            values.isEmpty || values.count == Int(sqlite3_bind_parameter_count(handle)),
+            cells.isEmpty || cells.count == Int(sqlite3_bind_parameter_count(handle)),
             "each parameter of a statement gets a value"
         )
-        for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
+        for (index, cell) in cells.enumerated() {
+            let result = batch.withCell(cell) { bind($0, at: Int32(index + 1)) }
+            guard result == SQLITE_OK else { throw connection.trouble() }
+        }
     }
 
     /// Advances to the next row; false after the last.
@@ -51,32 +70,31 @@ final class SQLiteStatement {
         (0..<sqlite3_column_count(handle)).map { value(at: $0) }
     }
 
-    /// Binds one value; `index` counts from 1. Clamping a count cuts no value: SQLite refuses anything longer than its
-    /// limit of length, which is below 2 GiB.
-    private func bind(_ value: SQLiteValue, at index: Int32) throws {
-        let result =
-            switch value {
-            case .null: sqlite3_bind_null(handle, index)
-            case .integer(let number): sqlite3_bind_int64(handle, index, number)
-            case .real(let number): sqlite3_bind_double(handle, index, number)
-            case .text(var text):
-                // Native strings lend their UTF-8 in place, and `UInt8` and `CChar` have the same layout. SQLite copies
-                // the bytes before the pointer ends (`copied`).
-                text.withUTF8 { bytes in
-                    bytes.withMemoryRebound(to: CChar.self) {
-                        // A null pointer would bind NULL.
-                        $0.isEmpty
-                            ? sqlite3_bind_text(handle, index, "", 0, Self.copied)
-                            : sqlite3_bind_text(handle, index, $0.baseAddress, Int32(clamping: $0.count), Self.copied)
-                    }
-                }
-            case .blob(let bytes):
-                // Here, too, a null pointer would bind NULL.
-                bytes.isEmpty
-                    ? sqlite3_bind_zeroblob(handle, index, 0)
-                    : sqlite3_bind_blob(handle, index, bytes, Int32(clamping: bytes.count), Self.copied)
-            }
-        guard result == SQLITE_OK else { throw connection.trouble() }
+    /// Binds one value; `index` counts from 1. SQLite keeps the pointer (`SQLITE_STATIC` is a null destructor).
+    ///
+    /// Clamping a count cuts no value: SQLite refuses anything longer than its limit of length, which is below 2 GiB.
+    private func bind(_ cell: CellBatch.Cell, at index: Int32) -> Int32 {
+        switch cell {
+        case .null: sqlite3_bind_null(handle, index)
+        case .integer(let number): sqlite3_bind_int64(handle, index, number)
+        case .real(let number): sqlite3_bind_double(handle, index, number)
+        case .text(let bytes):
+            // A null pointer would bind NULL.
+            bytes.isEmpty
+                ? sqlite3_bind_text(handle, index, "", 0, nil)
+                : sqlite3_bind_text(
+                    handle,
+                    index,
+                    bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                    Int32(clamping: bytes.count),
+                    nil
+                )
+        case .blob(let bytes):
+            // Here, too, a null pointer would bind NULL.
+            bytes.isEmpty
+                ? sqlite3_bind_zeroblob(handle, index, 0)
+                : sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(clamping: bytes.count), nil)
+        }
     }
 
     /// The value of a column of the current row. SQLite's pointers are valid until the next `step`, so the bytes are

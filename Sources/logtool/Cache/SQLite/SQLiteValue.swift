@@ -1,3 +1,5 @@
+import Projections
+
 /// A value in one of SQLite's storage classes (datatype3.html, section 2).
 enum SQLiteValue: Sendable {
     case null
@@ -52,5 +54,30 @@ extension SQLiteValue {
     private static func order(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Order {
         if left.elementsEqual(right) { return .same }
         return left.lexicographicallyPrecedes(right) ? .before : .after
+    }
+}
+
+extension SQLiteValue {
+    /// A copy of a lent value.
+    init(_ cell: CellBatch.Cell) {
+        switch cell {
+        case .null: self = .null
+        case .integer(let number): self = .integer(number)
+        case .real(let number): self = .real(number)
+        case .text(let bytes): self = .text(String(decoding: bytes, as: UTF8.self))
+        case .blob(let bytes): self = .blob(Array(bytes))
+        }
+    }
+}
+
+extension CellBatch {
+    func add(_ value: SQLiteValue) {
+        switch value {
+        case .null: addNull()
+        case .integer(let number): add(number)
+        case .real(let number): add(number)
+        case .text(let text): add(text)
+        case .blob(let bytes): add(blob: bytes)
+        }
     }
 }

@@ -1,0 +1,89 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// One line for people, put together from bytes. It is used again for the next line, so that a log of many messages
+/// costs no allocation for each of them.
+struct TextLine {
+    private(set) var bytes: [UInt8] = []
+
+    init() {}
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds text as it is.
+    mutating func add(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    /// Adds bytes as they are.
+    mutating func add(_ text: UnsafeRawBufferPointer) {
+        bytes.append(contentsOf: text)
+    }
+
+    /// Adds spaces.
+    mutating func addSpaces(_ count: Int) {
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: max(0, count)))
+    }
+
+    /// Adds what `write` adds in a role's colour, as `Style.text` does.
+    mutating func add(_ role: Style.Role?, _ style: Style, _ write: (inout TextLine) -> Void) {
+        guard style.hasColor, let role else { return write(&self) }
+        let start = bytes.count
+        add("\u{1B}[\(role.rawValue)m")
+        let inner = bytes.count
+        write(&self)
+        if bytes.count == inner { bytes.removeSubrange(start...) } else { add("\u{1B}[0m") }
+    }
+
+    /// Removes the spaces at the end, as `trimmingTrailingSpaces` does.
+    mutating func trimTrailingSpaces() {
+        var end = bytes.count
+        while end > 0, bytes[end - 1] == UInt8(ascii: " ") { end -= 1 }
+        if end == bytes.count { return }
+        // A character before ASCII's end never forms one character with a space behind it; others may.
+        if end == 0 || bytes[end - 1] < 0x80 { return bytes.removeSubrange(end...) }
+        bytes = Array(String(decoding: bytes, as: UTF8.self).trimmingTrailingSpaces().utf8)
+    }
+}
+
+extension StandardOutput {
+    /// Writes a line without the spaces at its end, and empties it.
+    func line(trimming line: inout TextLine) throws {
+        line.trimTrailingSpaces()
+        try write(line.bytes)
+        try write(CollectionOfOne(UInt8(ascii: "\n")))
+        line.removeAll()
+    }
+}
+
+extension DisplayText {
+    /// Whether UTF-8 bytes are a visible line that `escaped` and `firstLine` leave as it is. Looks for the first bytes
+    /// of all characters that they do not; false for some texts that have none of these.
+    static func isPlainLine(_ text: UnsafeRawBufferPointer) -> Bool {
+        var index = 0
+        var isPlain = true
+        var isVisible = false
+        while text.count - index >= 16 {
+            let bytes = text.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
+            let isUnsafe =
+                bytes .< 0x20 .| bytes .== 0x7F .| bytes .== 0xC2 .| bytes .== 0xD8 .| bytes .== 0xE2 .| bytes .== 0xEF
+            isPlain = isPlain && !any(isUnsafe)
+            isVisible = isVisible || any(bytes .> 0x20 .& bytes .< 0x7F)
+            index += 16
+        }
+        while index < text.count {
+            let byte = text[index]
+            if byte < 0x20 || byte == 0x7F || byte == 0xC2 || byte == 0xD8 || byte == 0xE2 || byte == 0xEF {
+                isPlain = false
+            }
+            isVisible = isVisible || (0x21...0x7E).contains(byte)
+            index += 1
+        }
+        return isPlain && isVisible
+    }
+}
