@@ -30,7 +30,7 @@ extension Replay {
             if isTold & 0xFFFF == 0 { progress?(event.sequence) }
             return true
         }
-        let parts = (touched.part(of: earlier), touched.part(of: later))
-        return first <= second ? StateDiff.differences(parts.0, parts.1) : StateDiff.differences(parts.1, parts.0)
+        let states = first <= second ? (earlier, later) : (later, earlier)
+        return StateDiff.differences((states.0, touched), (states.1, touched), isOneFold: true)
     }
 }

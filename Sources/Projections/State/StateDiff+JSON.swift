@@ -11,18 +11,22 @@ extension StateDiff {
     ) -> JSONValue {
         .object([
             "same": .bool(differences.isEmpty),
-            "differences": .array(
-                differences.map { difference in
-                    .object([
-                        "entity": .string(difference.entity.description),
-                        "change": .string(difference.change.rawValue),
-                        "fields": .object(fields(of: difference)),
-                        "sequences": responsible[difference.entity].map { sequences in
-                            .array(sequences.map { .string($0.description) })
-                        },
-                    ])
-                }
-            ),
+            "differences": .array(differences.map { row(of: $0, responsible: responsible) }),
+        ])
+    }
+
+    /// One element of the document's `differences`.
+    public static func row(
+        of difference: StateDifference,
+        responsible: [EntityReference: [SequenceNumber]] = [:]
+    ) -> JSONValue {
+        // Most comparisons explain nothing, and looking a thing up hashes its name.
+        let sequences = responsible.isEmpty ? nil : responsible[difference.entity]
+        return .object([
+            "entity": .string(difference.entity.description),
+            "change": .string(difference.change.rawValue),
+            "fields": .object(fields(of: difference)),
+            "sequences": sequences.map { .array($0.map { .string($0.description) }) },
         ])
     }
 

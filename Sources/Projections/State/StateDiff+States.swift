@@ -13,12 +13,25 @@ extension StateDiff {
             let (left, right) = (a.state(of: name), b.state(of: name))
             let keys = differingKeys(left, right)
             if !keys.isEmpty {
-                left?.addRows(to: &touched.0, under: keys)
-                right?.addRows(to: &touched.1, under: keys)
+                a.addRows(of: name, under: keys, to: &touched.0)
+                b.addRows(of: name, under: keys, to: &touched.1)
             }
-            if let left, let right { addOrders(left, right, to: &touched) }
+            if let left, let right { addOrders((a, left), (b, right), to: &touched) }
         }
-        return differences(touched.0.part(of: a), touched.1.part(of: b))
+        return differences((a, touched.0), (b, touched.1), isOneFold: false)
+    }
+
+    /// The differences of the touched rows of two states. Both must name the same rows.
+    ///
+    /// - Parameter isOneFold: Whether one state was folded on from the other.
+    static func differences(
+        _ a: (state: LogState, touched: TouchedRows),
+        _ b: (state: LogState, touched: TouchedRows),
+        isOneFold: Bool
+    ) -> [StateDifference] {
+        differences(a.touched.document(of: a.state), b.touched.document(of: b.state)) {
+            MessageDifferences((a.state, a.touched), (b.state, b.touched), isOneFold: isOneFold).all()
+        }
     }
 
     /// The digest keys of the rows that differ, or that one of two states of a source lacks. Merges two sorted lists;
@@ -44,19 +57,27 @@ extension StateDiff {
 
     /// Adds the channels whose messages have another order, which the rows alone may not show. Compares ids as texts:
     /// the states have different handles.
-    private static func addOrders(_ a: SourceState, _ b: SourceState, to touched: inout (TouchedRows, TouchedRows)) {
-        for channel in a.parts.messages.channels(a.context.names) {
-            guard let other = b.context.names.find(a.context.names.text(channel)) else { continue }
-            let (left, right) = (a.liveMessages(in: channel), b.liveMessages(in: other))
+    private static func addOrders(
+        _ a: (state: LogState, source: SourceState),
+        _ b: (state: LogState, source: SourceState),
+        to touched: inout (TouchedRows, TouchedRows)
+    ) {
+        let names = (a.source.context.names, b.source.context.names)
+        guard let indexes = a.state.indexes[a.source.name].flatMap({ left in
+            b.state.indexes[b.source.name].map { (left, $0) }
+        }) else { return }
+        for channel in a.source.parts.messages.channels(names.0) {
+            guard let other = names.1.find(names.0.text(channel)) else { continue }
+            let (left, right) = (a.source.liveMessages(in: channel), b.source.liveMessages(in: other))
             let isSame =
                 left.count == right.count
                 && zip(left, right).allSatisfy { left, right in
                     if let number = left.number { return number == right.number }
-                    return a.context.names.text(left).utf8.elementsEqual(b.context.names.text(right).utf8)
+                    return names.0.text(left).utf8.elementsEqual(names.1.text(right).utf8)
                 }
             if isSame { continue }
-            touched.0.add(orderOf: channel, of: a.name)
-            touched.1.add(orderOf: other, of: b.name)
+            touched.0.add(orderOf: channel, of: a.state, source: indexes.0)
+            touched.1.add(orderOf: other, of: b.state, source: indexes.1)
         }
     }
 
@@ -70,18 +91,22 @@ extension StateDiff {
     }
 }
 
-extension SourceState {
-    /// Adds the rows with these digest keys. Hashes the key of each row of the source again.
-    fileprivate func addRows(to rows: inout TouchedRows, under keys: Set<Hash256>) {
+extension LogState {
+    /// Adds the rows of a source with these digest keys. Hashes the key of each row of the source again.
+    fileprivate func addRows(of name: SourceName, under keys: Set<Hash256>, to rows: inout TouchedRows) {
+        guard let index = indexes[name] else { return }
+        let source = sources[index]
         var writer = CanonicalWriter()
         for section in Section.allCases where section.isInDigest {
-            for key in fold(for: section)?.keys(in: section, names: context.names) ?? []
-            where keys.contains(digestKey(of: key, &writer)) {
-                rows.add(key, of: name)
+            for key in source.fold(for: section)?.keys(in: section, names: source.context.names) ?? []
+            where keys.contains(source.digestKey(of: key, &writer)) {
+                rows.add(key, of: self, source: index)
             }
         }
     }
+}
 
+extension SourceState {
     /// The ids of a channel's live messages in the remote's order.
     fileprivate func liveMessages(in channel: EntityID) -> [EntityID] {
         parts.messages.livePlaces(in: channel, context.names).map { parts.messages.store.cells[$0].id }

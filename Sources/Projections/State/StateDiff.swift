@@ -38,29 +38,28 @@ public enum StateDiff {
     /// difference. A live and a deleted message with one key are the same thing. Documents with sections left out
     /// compare as if those were empty. O(rows).
     public static func differences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
-        differences(Part(document: a, orders: MessageOrders(a)), Part(document: b, orders: MessageOrders(b)))
+        differences(a, b) {
+            differences(of: .message, a, b) + orderDifferences(MessageOrders(a), MessageOrders(b))
+        }
     }
 
-    /// A state document, or the part of it that may differ from another one. Both parts of a comparison must cover the
-    /// same rows.
-    struct Part {
-        let document: JSONValue
-        /// For each channel in the part, the order of all its live messages.
-        let orders: MessageOrders
-    }
-
-    static func differences(_ a: Part, _ b: Part) -> [StateDifference] {
+    /// The differences between two documents, with those of messages, and of their order, from elsewhere.
+    static func differences(_ a: JSONValue, _ b: JSONValue, messages: () -> [StateDifference]) -> [StateDifference] {
         var found: [StateDifference] = []
         for kind in EntityReference.Kind.allCases where kind != .typing && kind != .issue {
-            let left = Table(kind: kind, document: a.document)
-            let right = Table(kind: kind, document: b.document)
-            found += left.references.compactMap { left.difference(at: $0, from: right) }
-            found += right.references.filter { left.rows[$0] == nil }.compactMap {
-                left.difference(at: $0, from: right)
-            }
-            if kind == .message { found += orderDifferences(a.orders, b.orders) }
+            found += kind == .message ? messages() : differences(of: kind, a, b)
         }
-        return found + issueDifferences(a.document, b.document)
+        return found + issueDifferences(a, b)
+    }
+
+    private static func differences(
+        of kind: EntityReference.Kind,
+        _ a: JSONValue,
+        _ b: JSONValue
+    ) -> [StateDifference] {
+        let (left, right) = (Table(kind: kind, document: a), Table(kind: kind, document: b))
+        let found = left.references.compactMap { left.difference(at: $0, from: right) }
+        return found + right.references.filter { left.rows[$0] == nil }.compactMap { left.difference(at: $0, from: right) }
     }
 
     /// The channels whose common messages have another order. Messages that one side lacks are differences of their
@@ -115,20 +114,10 @@ public enum StateDiff {
 }
 
 /// The order of the live messages of each channel in a document. Texts compare byte for byte, as ids do.
-struct MessageOrders {
+private struct MessageOrders {
     /// In the document's order.
     private(set) var channels: [EntityReference] = []
     private(set) var ids: [EntityReference: [ExactText]] = [:]
-
-    init() {}
-
-    /// Adds a channel with the ids of its live messages; one without any is left out, as in a document.
-    mutating func add(_ ids: [String], source: String, channel: String) {
-        guard !ids.isEmpty else { return }
-        let channel = EntityReference(kind: .channel, parts: [source, channel])
-        channels.append(channel)
-        self.ids[channel] = ids.map(ExactText.init)
-    }
 
     init(_ document: JSONValue) {
         for row in document["messages"]?.array ?? [] {

@@ -52,11 +52,10 @@ struct BisectionPrinter {
     /// Prints the first bad event: payload, changes and the next commands.
     private func print(_ event: Envelope, _ changes: [StateDifference], tested: Int, store: EventStore) throws {
         let payload = try payload(of: event.sequence, in: store)
-        let differences = StateDiff.document(changes)["differences"]?.array ?? []
         if isJSON {
             var object = EventJSON.object(for: event)
             payload.withUnsafeBytes { EventJSON.add($0, to: &object) }
-            object["changes"] = .array(differences)
+            object["changes"] = .array(changes.map { StateDiff.row(of: $0) })
             let document: JSONValue = .object([
                 "first": .string(event.sequence.description), "tested": .int(tested), "event": .object(object),
             ])
@@ -69,8 +68,8 @@ struct BisectionPrinter {
         for line in Self.decoded(payload) { try output.line("  " + DisplayText.escaped(line)) }
         try output.line()
         let printer = DifferencePrinter(output: output)
-        for difference in differences { try printer.print(difference) }
-        if differences.isEmpty { try output.line(output.style.text("it changed no row", .quiet)) }
+        for change in changes { try printer.print(change) }
+        if changes.isEmpty { try output.line(output.style.text("it changed no row", .quiet)) }
         try output.line()
         try output.line("next:")
         for command in next(event.sequence, changes) { try output.line("  " + DisplayText.escaped(command)) }

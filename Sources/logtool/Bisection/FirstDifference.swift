@@ -124,15 +124,14 @@ struct FirstDifferencePrinter {
         for (name, changes) in zip(["a", "b"], difference.changes) {
             try output.line()
             try output.line(output.style.text("in \(name):", .heading))
-            let rows = StateDiff.document(changes)["differences"]?.array ?? []
-            for row in rows { try DifferencePrinter(output: output).print(row) }
-            if rows.isEmpty { try output.line(output.style.text("  changed nothing", .quiet)) }
+            for change in changes { try DifferencePrinter(output: output).print(change) }
+            if changes.isEmpty { try output.line(output.style.text("  changed nothing", .quiet)) }
         }
     }
 
     private static func json(_ difference: FirstDifference?) -> JSONValue {
         guard let difference else { return .object(["same": .bool(true)]) }
-        let changes = difference.changes.map { StateDiff.document($0)["differences"] ?? .array([]) }
+        let changes = difference.changes.map { JSONValue.array($0.map { StateDiff.row(of: $0) }) }
         return .object([
             "same": .bool(false), "first": .string(difference.event.sequence.description),
             "event": .object(EventJSON.object(for: difference.event)), "a": changes[0], "b": changes[1],

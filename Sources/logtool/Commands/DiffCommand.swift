@@ -89,15 +89,16 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             try selectors.checkThatSomethingFits(in: documents(progress), areDocuments: areDocuments)
         }
         progress.begin("finding the events responsible")
-        let document = StateDiff.document(differences, responsible: try responsible(for: differences))
+        let responsible = try responsible(for: differences)
         let output = output.paged(unless: lists.form)
         progress.end()
-        if lists.json {
-            try output.line(document.lines)
-        } else if lists.jsonl {
-            for difference in document["differences"]?.array ?? [] { try output.line(difference.text) }
-        } else {
-            try DifferencePrinter(output: output).print(document["differences"]?.array ?? [])
+        switch lists.form {
+        case .document: try output.line(StateDiff.document(differences, responsible: responsible).lines)
+        case .lines:
+            for difference in differences {
+                try output.line(StateDiff.row(of: difference, responsible: responsible).text)
+            }
+        case .text: try DifferencePrinter(output: output).print(differences, responsible: responsible)
         }
         try output.flush()
         if !differences.isEmpty { throw Outcome.no }

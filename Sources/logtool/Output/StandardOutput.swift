@@ -15,6 +15,8 @@ final class StandardOutput {
     var pager: Pager?
     private var hasBegun = false
     private var buffer: [UInt8] = []
+    /// A line that is put together; empty between calls, kept for its memory.
+    var scratch = TextLine()
     private static let bufferBytesMax = 64 << 10
 
     init(style: Style) {

@@ -52,6 +52,14 @@ struct TextLine {
 }
 
 extension StandardOutput {
+    /// Writes the line that `add` puts together.
+    func line(_ add: (inout TextLine) -> Void) throws {
+        add(&scratch)
+        try write(scratch.bytes)
+        try write(CollectionOfOne(UInt8(ascii: "\n")))
+        scratch.removeAll()
+    }
+
     /// Writes a line without the spaces at its end, and empties it.
     func line(trimming line: inout TextLine) throws {
         line.trimTrailingSpaces()

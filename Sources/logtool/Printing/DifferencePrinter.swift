@@ -1,51 +1,64 @@
+import EventLog
 import Projections
 
-/// Prints the differences of two states for people. Each difference comes as the object that `diff --json` gives.
+/// Prints the differences of two states for people.
 struct DifferencePrinter {
     let output: StandardOutput
 
     /// Prints all of them and a line that counts them.
-    func print(_ differences: [JSONValue]) throws {
-        for difference in differences { try print(difference) }
+    ///
+    /// - Parameter responsible: The events that explain some of the things.
+    func print(
+        _ differences: [StateDifference],
+        responsible: [EntityReference: [SequenceNumber]] = [:]
+    ) throws {
+        for difference in differences {
+            try print(difference, events: responsible.isEmpty ? [] : responsible[difference.entity] ?? [])
+        }
         try output.line(differences.isEmpty ? "the states are the same" : Self.counts(of: differences))
     }
 
     /// `1 added, 2 deleted`.
-    private static func counts(of differences: [JSONValue]) -> String {
+    private static func counts(of differences: [StateDifference]) -> String {
+        func count(_ change: StateDifference.Change) -> Int {
+            differences.count { $0.change == change && !isDeleteOfTheUnseen($0) }
+        }
         let counts = [
-            ("added", differences.count { $0.text("change") == "added" && !isDeleteOfTheUnseen($0) }),
-            ("removed", differences.count { $0.text("change") == "removed" }),
-            ("changed", differences.count { $0.text("change") == "changed" }),
-            ("deleted", differences.count { $0.text("change") == "deleted" }),
-            ("restored", differences.count { $0.text("change") == "restored" }),
+            ("added", count(.added)),
+            ("removed", count(.removed)),
+            ("changed", count(.changed)),
+            ("deleted", count(.deleted)),
+            ("restored", count(.restored)),
             ("new among the deleted", differences.count(where: isDeleteOfTheUnseen)),
         ]
         return counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
     }
 
     /// Prints one difference.
-    func print(_ difference: JSONValue) throws {
-        let isEnd = difference.text("change") == "deleted" || Self.isDeleteOfTheUnseen(difference)
-        let (mark, role) = Self.mark(of: isEnd ? "deleted" : difference.text("change"))
-        let name = style.text("\(mark) \(DisplayText.escaped(difference.text("entity")))", role)
-        let notes = [isEnd ? Self.end(in: difference) : nil, events(of: difference)].compactMap { $0 }
+    ///
+    /// - Parameter events: The events responsible; empty without `--explain`.
+    func print(_ difference: StateDifference, events: [SequenceNumber] = []) throws {
+        let isEnd = difference.change == .deleted || Self.isDeleteOfTheUnseen(difference)
+        let (mark, role) = Self.mark(of: isEnd ? .deleted : difference.change)
+        let name = style.text("\(mark) \(DisplayText.escaped(difference.entity.description))", role)
+        let notes = [isEnd ? Self.end(in: difference) : nil, Self.text(of: events)].compactMap { $0 }
         try output.line(name + notes.map { "  " + style.text("(\(DisplayText.escaped($0)))", .quiet) }.joined())
         let printer = FieldPrinter(output: output)
-        for field in difference["fields"]?.object?.members ?? [] {
-            let (a, b) = (field.value["a"], field.value["b"])
+        for field in difference.fields {
             if isEnd && Self.endMembers.contains(field.name) { continue }
             // A delete takes the last text away, whether or not the tombstone keeps it.
-            let isLastText = isEnd && field.name == "content" && (a == nil || b == nil || a == b)
-            try printer.printChange(of: field.name, from: isLastText ? b ?? a : a, to: isLastText ? nil : b)
+            let isLastText = isEnd && field.name == "content" && (field.a == nil || field.b == nil || field.a == field.b)
+            let (a, b) = isLastText ? (field.b ?? field.a, nil) : (field.a, field.b)
+            try printer.printChange(of: field.name, from: a, to: b)
         }
     }
 
-    private static func mark(of change: String) -> (String, Style.Role) {
+    private static func mark(of change: StateDifference.Change) -> (String, Style.Role) {
         switch change {
-        case "added", "restored": ("+", .added)
-        case "removed": ("-", .removed)
-        case "deleted": ("×", .removed)
-        default: ("~", .changed)
+        case .added, .restored: ("+", .added)
+        case .removed: ("-", .removed)
+        case .deleted: ("×", .removed)
+        case .changed: ("~", .changed)
         }
     }
 
@@ -53,22 +66,21 @@ struct DifferencePrinter {
     private static let endMembers: Set<String> = ["cause", "deletedAt", "deletedBy"]
 
     /// True if the second state lists a message as deleted that the first does not know.
-    private static func isDeleteOfTheUnseen(_ difference: JSONValue) -> Bool {
-        difference.text("change") == "added" && difference.text("entity").hasPrefix("message:")
-            && difference["fields"]?["cause"]?["b"] != nil
+    private static func isDeleteOfTheUnseen(_ difference: StateDifference) -> Bool {
+        difference.change == .added && difference.entity.kind == .message
+            && difference.fields.contains { $0.name == "cause" && $0.b != nil }
     }
 
     /// `deleted 2026-01-19 09:45 by cyd`, as far as the remote tells.
-    private static func end(in difference: JSONValue) -> String {
-        let value = { (name: String) in difference["fields"]?[name]?["b"]?.string }
+    private static func end(in difference: StateDifference) -> String {
+        let value = { (name: String) in difference.fields.first { $0.name == name }?.b?.string }
         return DeletionText.text(cause: value("cause") ?? "deleted", time: value("deletedAt"), by: value("deletedBy"))
     }
 
-    /// The events responsible, eight at most; `nil` without `--explain`.
-    private func events(of difference: JSONValue) -> String? {
-        let events = (difference["sequences"]?.array ?? []).compactMap(\.string)
+    /// The events responsible, eight at most; `nil` for none.
+    private static func text(of events: [SequenceNumber]) -> String? {
         if events.isEmpty { return nil }
-        let shown = events.prefix(8).joined(separator: ", ")
+        let shown = events.prefix(8).map(\.description).joined(separator: ", ")
         let more = events.count > 8 ? " and \(events.count - 8) more" : ""
         return "event\(events.count == 1 ? "" : "s") \(shown)\(more)"
     }

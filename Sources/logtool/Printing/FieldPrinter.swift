@@ -16,15 +16,26 @@ struct FieldPrinter {
             let quotes = old?.string != nil && new?.string != nil
             return try print(name, WordDiffText(style: style).lines(of: pieces), isQuoted: quotes)
         }
-        let texts = [old?.string, new?.string]
-        if texts.contains(where: { $0?.contains(where: \.isNewline) == true }) {
-            for (text, isAdded) in zip(texts, [false, true]) { try printLines(of: name, text, isAdded: isAdded) }
-            return
+        let texts = (old?.string, new?.string)
+        if Self.hasLines(texts.0) || Self.hasLines(texts.1) {
+            try printLines(of: name, texts.0, isAdded: false)
+            return try printLines(of: name, texts.1, isAdded: true)
         }
-        let sides = [old.map { style.text(shown($0), .removed) }, new.map { style.text(shown($0), .added) }]
-        let arrow = old != nil && new != nil ? " → " : ""
-        let mark = old == nil ? "+ " : (new == nil ? "- " : "")
-        try output.line("  \(DisplayText.escaped(name)): \(mark)\(sides.compactMap { $0 }.joined(separator: arrow))")
+        try output.line { line in
+            line.add("  ")
+            line.add(DisplayText.escaped(name))
+            line.add(old == nil ? ": + " : new == nil ? ": - " : ": ")
+            if let old { add(old, .removed, to: &line) }
+            if old != nil && new != nil { line.add(" → ") }
+            if let new { add(new, .added, to: &line) }
+        }
+    }
+
+    private static func hasLines(_ text: String?) -> Bool {
+        guard let text else { return false }
+        // The first bytes of all line ends; most texts have none of them.
+        let mayHaveLines = text.utf8.contains { (0x0A...0x0D).contains($0) || $0 == 0xC2 || $0 == 0xE2 }
+        return mayHaveLines && text.contains(where: \.isNewline)
     }
 
     /// Prints only the changed members, by their path, in the old object's order.
@@ -69,9 +80,14 @@ struct FieldPrinter {
 
     private var style: Style { output.style }
 
-    private func shown(_ value: JSONValue) -> String {
-        if case .string(let text) = value { return "\"\(DisplayText.revealed(text))\"" }
-        return DisplayText.revealed(value.text)
+    /// Adds a value, a text in quotes.
+    private func add(_ value: JSONValue, _ role: Style.Role, to line: inout TextLine) {
+        line.add(role, style) { line in
+            guard case .string(let text) = value else { return line.add(DisplayText.revealed(value.text)) }
+            line.add("\"")
+            line.add(DisplayText.revealed(text))
+            line.add("\"")
+        }
     }
 }
 

@@ -28,18 +28,17 @@ final class StepPrinter {
 
     /// Prints one event; `title` is its frame's own name.
     func print(_ event: Envelope, title: String?, _ differences: [StateDifference]) throws {
-        let changes = StateDiff.document(differences)["differences"]?.array ?? []
         switch form {
-        case .text: try printText(event, title, changes)
+        case .text: try printText(event, title, differences)
         case .document:
             try output.write((isFirst ? "\n" : ",\n").utf8)
-            try output.write(json(event, title, changes).text.utf8)
-        case .lines: try output.line(json(event, title, changes).text)
+            try output.write(json(event, title, differences).text.utf8)
+        case .lines: try output.line(json(event, title, differences).text)
         }
         isFirst = false
     }
 
-    private func printText(_ event: Envelope, _ title: String?, _ changes: [JSONValue]) throws {
+    private func printText(_ event: Envelope, _ title: String?, _ changes: [StateDifference]) throws {
         let frame = title.map { "  " + DisplayText.firstLine(of: $0).line } ?? ""
         let place =
             "\(event.sequence)  recorded \(TimeText.full(event.recordedAt))  \(event.source)  \(event.kind)\(frame)"
@@ -50,10 +49,10 @@ final class StepPrinter {
         try output.line()
     }
 
-    private func json(_ event: Envelope, _ title: String?, _ changes: [JSONValue]) -> JSONValue {
+    private func json(_ event: Envelope, _ title: String?, _ changes: [StateDifference]) -> JSONValue {
         var object = EventJSON.object(for: event)
         object["frame"] = .text(title)
-        object["changes"] = .array(changes)
+        object["changes"] = .array(changes.map { StateDiff.row(of: $0) })
         return .object(object)
     }
 }
