@@ -194,8 +194,8 @@ extension AppCache {
         try next.fill { database in
             try schema.create(in: database)
             try meta.makeTable(in: database, table: Self.metaTable)
-            try state.forEachBatch(of: lists, asOf: CacheMeta.asOf(state)) { list, row, changes in
-                changes.elements.append(CacheChange.added(list, CacheRow(json: row.json)))
+            try state.forEachBatch(of: lists, asOf: CacheMeta.asOf(state)) { list in
+                { row, changes in changes.elements.append(CacheChange.added(list, CacheRow(json: row.json))) }
             } _: { (changes: RowList<CacheChange>) in
                 for change in changes.elements { try schema.apply(change, in: database) }
             }

@@ -247,9 +247,10 @@ public enum Compaction {
         }
 
         private static func counts(of source: SourceState) -> [(id: String, count: Int)] {
-            let (messages, names) = (source.parts.messages, source.context.names)
-            let counts = messages.channels(names).map { channel in
-                (id: names.text(channel), count: messages.places(in: channel, being: .live).count)
+            let names = source.context.names
+            let places = GroupedPlaces(source.parts.messages, names)
+            let counts = places.channels.map { channel in
+                (id: names.text(channel.id), count: places.places(in: .messages, of: channel).count)
             }
             return counts.filter { $0.count > 0 }.sorted { $0.id < $1.id }
         }

@@ -28,22 +28,23 @@ package struct RowList<Element: Sendable>: RowBatch {
 }
 
 extension LogState {
-    /// Makes batches of the rows of lists and hands them to `body`, in order. A second thread calls `make`, some batches
+    /// Makes batches of the rows of lists and hands them to `body`, in order. A second thread makes them, some batches
     /// ahead of `body`, which the calling thread calls. The second thread reads a copy of the state.
     ///
-    /// - Parameter make: Adds to the batch what it makes of a row.
+    /// - Parameter maker: Gives the function that adds to a batch what it makes of a row of a list.
     /// - Throws: what `body` throws; the second thread has ended by then.
     package func forEachBatch<Batch: RowBatch>(
         of lists: [StateList],
         asOf: Timestamp,
-        by make: @escaping @Sendable (StateList, ListedRow, inout Batch) -> Void,
+        by maker: @escaping @Sendable (StateList) -> (ListedRow, inout Batch) -> Void,
         _ body: (Batch) throws -> Void
     ) throws {
         let line = AssemblyLine<Batch>()
         let state = self
         line.start {
             for list in lists {
-                try state.forEachListedRow(of: list, asOf: asOf) { row in try line.add { make(list, row, &$0) } }
+                let make = maker(list)
+                try state.forEachListedRow(of: list, asOf: asOf) { row in try line.add { make(row, &$0) } }
             }
         }
         defer { line.stop() }

@@ -7,10 +7,15 @@ extension Messages {
     /// Idempotent. Changes places, so `answers` is built anew.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {
         var isKept = [Bool](repeating: false, count: store.count)
-        for channel in channels(names) {
-            for wanted in [State.live, .deleted, .unknown] {
-                for place in newest(policy.messagesPerChannel, wanted, in: channel, names) { isKept[place] = true }
+        let places = GroupedPlaces(self, names)
+        for channel in places.channels {
+            for section in [Section.messages, .deletedMessages] {
+                let candidates = Array(places.places(in: section, of: channel))
+                for place in newest(policy.messagesPerChannel, of: candidates, names) { isKept[place] = true }
             }
+        }
+        for candidates in unknownPlaces() {
+            for place in newestUnknown(policy.messagesPerChannel, of: candidates, names) { isKept[place] = true }
         }
         keepRelatives(&isKept)
         for place in 0..<store.count where !isKept[place] { compacted.insert(store.key(at: place)) }
@@ -28,19 +33,28 @@ extension Messages {
         }
     }
 
-    /// The last `count` messages of a channel in a state, in the remote's order, and those that stay whatever their
-    /// number.
-    private func newest(_ count: Int, _ wanted: State, in channel: EntityID, _ names: Names) -> [Int] {
-        var candidates = places(in: channel, being: wanted)
-        // Messages that only reactions named are small and may yet arrive: they stay. Those that moved away stay with
-        // their relatives.
-        let whole = wanted == .unknown ? candidates.filter { !store.hasEntries(at: $0) } : []
-        if wanted == .unknown {
-            candidates.removeAll { !store.hasEntries(at: $0) || !store.relatives(at: $0).isEmpty }
-        }
-        if candidates.count <= count { return whole + candidates }
+    /// The last `count` of some messages of one channel in the remote's order, in any order.
+    private func newest(_ count: Int, of candidates: [Int], _ names: Names) -> [Int] {
+        if candidates.count <= count { return candidates }
         let sorted = candidates.map { orderedMessage(at: $0) }.sorted { OrderedMessage.precedes($0, $1, names) }
-        return whole + sorted.suffix(max(0, count)).map(\.place)
+        return sorted.suffix(max(0, count)).map(\.place)
+    }
+
+    /// As `newest`, for messages that have no row. Those that only reactions named are small and may yet arrive: they
+    /// stay. Those that moved away stay with their relatives.
+    private func newestUnknown(_ count: Int, of candidates: [Int], _ names: Names) -> [Int] {
+        let whole = candidates.filter { !store.hasEntries(at: $0) }
+        let others = candidates.filter { store.hasEntries(at: $0) && store.relatives(at: $0).isEmpty }
+        return whole + newest(count, of: others, names)
+    }
+
+    /// The places of the messages without a row, by channel.
+    private func unknownPlaces() -> [[Int]] {
+        var places = [[Int]](repeating: [], count: store.channels.count)
+        for place in 0..<store.count where state(at: place) == .unknown {
+            places[Int(store.cells[place].channel)].append(place)
+        }
+        return places.filter { !$0.isEmpty }
     }
 
     /// Adds the relatives of kept messages: a part of a kept message's history came from its earlier key.

@@ -67,7 +67,8 @@ extension CacheMap.Table {
         guard let path = lists.first else {
             // Conditions may name the element, so they come last.
             guard isWanted(row) else { return }
-            for column in columns { column.add(row, to: batch) }
+            // By index, because iterating would copy each column.
+            for index in columns.indices { columns[index].add(row, to: batch) }
             return batch.endRow(target: target)
         }
         for (number, element) in (row[path].json?.array ?? []).enumerated() {

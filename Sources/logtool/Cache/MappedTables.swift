@@ -49,7 +49,7 @@ final class MappedTables {
     /// Inserts the rows that one row of a list gives into every table filled from that list.
     func insert(_ row: ListedRow, of list: StateList) throws {
         let batch = CellBatch()
-        maker.addRows(of: row, list, to: batch)
+        maker.addRows(of: row, maker.targets(of: list), to: batch)
         try insert(batch)
     }
 
@@ -65,8 +65,9 @@ final class MappedTables {
         where isWanted: @escaping @Sendable (ListedRow) -> Bool = { _ in true }
     ) throws {
         var done = 0
-        try state.forEachBatch(of: lists, asOf: CacheMeta.asOf(state)) { [maker] list, row, batch in
-            if isWanted(row) { maker.addRows(of: row, list, to: batch) }
+        try state.forEachBatch(of: lists, asOf: CacheMeta.asOf(state)) { [maker] list in
+            let targets = maker.targets(of: list)
+            return { row, batch in if isWanted(row) { maker.addRows(of: row, targets, to: batch) } }
         } _: { (batch: CellBatch) in
             let before = done
             done += try insert(batch)
@@ -122,10 +123,10 @@ private struct RowMaker: Sendable {
     /// The indexes of the tables that are filled from a list, ascending.
     func targets(of list: StateList) -> [Int] { targets[list] ?? [] }
 
-    /// Adds the table rows that one row of a list gives.
-    func addRows(of row: ListedRow, _ list: StateList, to batch: CellBatch) {
+    /// Adds the rows that one row of a list gives to these tables.
+    func addRows(of row: ListedRow, _ targets: [Int], to batch: CellBatch) {
         let row = MappedRow(row)
-        for index in targets(of: list) { tables[index].addRows(of: row, target: index, to: batch) }
+        for index in targets { tables[index].addRows(of: row, target: index, to: batch) }
     }
 }
 

@@ -201,7 +201,7 @@ extension SelectorOptions {
 
     /// The differences of the requested channel or thing, the last `-n` of them.
     fileprivate func chosen(_ differences: [StateDifference]) -> [StateDifference] {
-        let fitting = differences.filter { isAbout($0.entity) }
+        let fitting = entity == nil && channel == nil ? differences : differences.filter { isAbout($0.entity) }
         return fitting.suffix(count ?? fitting.count)
     }
 

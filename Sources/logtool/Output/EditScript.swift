@@ -53,12 +53,14 @@ enum EditScript {
     private static func matches(_ old: [Token], _ new: [Token]) -> [(Int, Int, Int)]? {
         // For each diagonal (index in `old` less index in `new`, offset by `middle`), the farthest index in `old` that
         // is reached.
-        var reached = [Int](repeating: 0, count: 2 * editsMax + 3)
-        let middle = editsMax + 1
-        var history: [ArraySlice<Int>] = []
-        for edits in 0...editsMax {
-            // The state before this round, to walk back. Only the diagonals that the round can read.
-            history.append(reached[(middle - edits - 1)...(middle + edits + 1)])
+        let limit = min(editsMax, old.count + new.count)
+        var reached = [Int](repeating: 0, count: 2 * limit + 3)
+        let middle = limit + 1
+        var history: [[Int]] = []
+        for edits in 0...limit {
+            // The state before this round, to walk back. Only the diagonals that the round can read, in an array of
+            // their own: a slice would make the next change copy all of `reached`.
+            history.append(Array(reached[(middle - edits - 1)...(middle + edits + 1)]))
             for diagonal in stride(from: -edits, through: edits, by: 2) {
                 let goesDown =
                     diagonal == -edits
@@ -67,21 +69,21 @@ enum EditScript {
                 while x < old.count, x - diagonal < new.count, x - diagonal >= 0, old[x] == new[x - diagonal] { x += 1 }
                 reached[middle + diagonal] = x
                 if x >= old.count, x - diagonal >= new.count {
-                    return walk(back: history, from: (old.count, new.count), middle)
+                    return walk(back: history, from: (old.count, new.count))
                 }
             }
         }
         return nil
     }
 
-    /// Walks from the end back to the start through the rounds, and collects the common runs. The slices of `history`
-    /// keep the indices of `reached`.
-    private static func walk(back history: [ArraySlice<Int>], from end: (Int, Int), _ middle: Int) -> [(Int, Int, Int)]
-    {
+    /// Walks from the end back to the start through the rounds, and collects the common runs. The middle diagonal of
+    /// each round is in the middle of its array.
+    private static func walk(back history: [[Int]], from end: (Int, Int)) -> [(Int, Int, Int)] {
         var runs: [(Int, Int, Int)] = []
         var (x, y) = end
         for (edits, reached) in history.enumerated().reversed() {
             let diagonal = x - y
+            let middle = edits + 1
             let goesDown =
                 diagonal == -edits
                 || (diagonal != edits && reached[middle + diagonal - 1] < reached[middle + diagonal + 1])

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// One line for people, put together from bytes. It is used again for the next line, so that a log of many messages
 /// costs no allocation for each of them.
 struct TextLine {
@@ -71,27 +65,35 @@ extension StandardOutput {
 
 extension DisplayText {
     /// Whether UTF-8 bytes are a visible line that `escaped` and `firstLine` leave as it is. Looks for the first bytes
-    /// of all characters that they do not; false for some texts that have none of these.
+    /// of all characters that they change; false for some texts that have none of these.
     static func isPlainLine(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.contains(where: { (0x21...0x7E).contains($0) }) else { return false }
         var index = 0
-        var isPlain = true
-        var isVisible = false
-        while text.count - index >= 16 {
-            let bytes = text.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
-            let isUnsafe =
-                bytes .< 0x20 .| bytes .== 0x7F .| bytes .== 0xC2 .| bytes .== 0xD8 .| bytes .== 0xE2 .| bytes .== 0xEF
-            isPlain = isPlain && !any(isUnsafe)
-            isVisible = isVisible || any(bytes .> 0x20 .& bytes .< 0x7F)
-            index += 16
+        while text.count - index >= 8 {
+            if hasUnsafeByte(text.loadUnaligned(fromByteOffset: index, as: UInt64.self)) { return false }
+            index += 8
         }
+        // The rest, behind spaces.
+        var rest: UInt64 = 0x2020_2020_2020_2020
         while index < text.count {
-            let byte = text[index]
-            if byte < 0x20 || byte == 0x7F || byte == 0xC2 || byte == 0xD8 || byte == 0xE2 || byte == 0xEF {
-                isPlain = false
-            }
-            isVisible = isVisible || (0x21...0x7E).contains(byte)
+            rest = rest << 8 | UInt64(text[index])
             index += 1
         }
-        return isPlain && isVisible
+        return !hasUnsafeByte(rest)
+    }
+
+    /// Whether one of eight bytes is a control character, or the first of a character that may be written out or end a
+    /// line.
+    @inline(__always)
+    private static func hasUnsafeByte(_ word: UInt64) -> Bool {
+        let (ones, tops) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
+        // A byte below 0x20 borrows its top bit. Of a byte that equals another one, the difference is zero, which
+        // borrows the same way.
+        var found = (word &- ones &* 0x20) & ~word
+        for byte in [0x7F, 0xC2, 0xD8, 0xE2, 0xEF] as [UInt64] {
+            let difference = word ^ ones &* byte
+            found |= (difference &- ones) & ~difference
+        }
+        return found & tops != 0
     }
 }

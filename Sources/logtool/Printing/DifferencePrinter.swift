@@ -12,26 +12,20 @@ struct DifferencePrinter {
         _ differences: [StateDifference],
         responsible: [EntityReference: [SequenceNumber]] = [:]
     ) throws {
+        // By change, then those that the first state does not know.
+        var counts: [StateDifference.Change: Int] = [:]
+        var unseen = 0
         for difference in differences {
             try print(difference, events: responsible.isEmpty ? [] : responsible[difference.entity] ?? [])
+            if Self.isDeleteOfTheUnseen(difference) { unseen += 1 } else { counts[difference.change, default: 0] += 1 }
         }
-        try output.line(differences.isEmpty ? "the states are the same" : Self.counts(of: differences))
-    }
-
-    /// `1 added, 2 deleted`.
-    private static func counts(of differences: [StateDifference]) -> String {
-        func count(_ change: StateDifference.Change) -> Int {
-            differences.count { $0.change == change && !isDeleteOfTheUnseen($0) }
+        let known = [StateDifference.Change.added, .removed, .changed, .deleted, .restored].map {
+            (name: $0.rawValue, count: counts[$0] ?? 0)
         }
-        let counts = [
-            ("added", count(.added)),
-            ("removed", count(.removed)),
-            ("changed", count(.changed)),
-            ("deleted", count(.deleted)),
-            ("restored", count(.restored)),
-            ("new among the deleted", differences.count(where: isDeleteOfTheUnseen)),
-        ]
-        return counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+        // `1 added, 2 deleted`.
+        let shown = (known + [("new among the deleted", unseen)]).filter { $0.count > 0 }
+        let line = shown.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
+        try output.line(differences.isEmpty ? "the states are the same" : line)
     }
 
     /// Prints one difference.

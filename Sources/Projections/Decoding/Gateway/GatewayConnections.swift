@@ -236,7 +236,14 @@ extension GatewayConnections {
     }
 
     private static func fact(_ mark: Mark, _ sequence: UInt64) -> JSONValue {
-        .array([.int(mark.s), .string(String(mark.hash, radix: 16)), .string(String(sequence))])
+        .array([.int(mark.s), .string(hex(mark)), .string(String(sequence))])
+    }
+
+    /// The hash in hex, without leading zeros. Two numbers of 64 bits take a tenth of the time of one of 128.
+    private static func hex(_ mark: Mark) -> String {
+        guard mark.high > 0 else { return String(mark.low, radix: 16) }
+        let low = String(mark.low, radix: 16)
+        return String(mark.high, radix: 16) + String(repeating: "0", count: 16 - low.utf8.count) + low
     }
 
     /// Reads what `facts` wrote. Ignores the member `seen` of an earlier program: its hashes had no key, so a remote
