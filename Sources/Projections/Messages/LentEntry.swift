@@ -3,53 +3,62 @@ import EventLog
 /// One entry of the history of a message, lent member by member. Its fields are those of the version that the event
 /// brought; of a deletion or move, the last known ones.
 package struct LentEntry {
-    package let channel: LentValue
-    package let id: LentValue
+    let channel: LentValue
+    let id: LentValue
     /// The place in the history, from 0.
-    package let number: Int
+    let number: Int
     let event: EventReference
-    package let change: String
-    package let remoteTime: LentValue
-    package let by: LentValue
+    let change: String
+    let remoteTime: LentValue
+    let by: LentValue
     let version: LentVersion?
     let replyTo: LentValue
-    /// What deleted the message, or where it moved from and to; `nil` for other changes.
+    /// What deleted the message; `nil` for other changes.
     let cause: String?
-    let from: JSONValue?
-    let to: JSONValue?
+    /// `nil` for other changes than a move.
+    let move: LentMove?
 
-    /// One of the fields, by its name in the entry.
-    package func field(_ name: String) -> LentValue {
-        switch name {
-        case "author": version?.author ?? .none
-        case "authorName": version?.authorName ?? .none
-        case "createdAt": version?.createdAt ?? .none
-        case "editedAt": version?.editedAt ?? .none
-        case "content": version?.content ?? .none
-        case "replyTo": replyTo
-        case "tags": version?.tags ?? .none
-        case "files": version?.files ?? .none
-        case "images": version?.images ?? .none
-        case "attachments": version?.attachments ?? .none
-        case "extra": version?.extra ?? .none
-        case "cause": LentValue(cause)
-        case "from": LentValue(from)
-        case "to": LentValue(to)
-        default: .none
+    /// The fields of an entry, in order. The raw values are their names.
+    enum Field: String, CaseIterable {
+        case author, authorName, createdAt, editedAt, content, replyTo, tags, files, images, attachments, extra
+        case cause, from, to
+    }
+
+    /// The value of a field.
+    subscript(field: Field) -> LentValue {
+        switch field {
+        case .author: version?.author ?? .none
+        case .authorName: version?.authorName ?? .none
+        case .createdAt: version?.createdAt ?? .none
+        case .editedAt: version?.editedAt ?? .none
+        case .content: version?.content ?? .none
+        case .replyTo: replyTo
+        case .tags: version?.tags ?? .none
+        case .files: version?.files ?? .none
+        case .images: version?.images ?? .none
+        case .attachments: version?.attachments ?? .none
+        case .extra: version?.extra ?? .none
+        case .cause: LentValue(cause)
+        case .from: LentValue(move?.from)
+        case .to: LentValue(move?.to)
         }
     }
 
     /// All fields.
-    package var fields: JSONObject {
-        let names = [
-            "author", "authorName", "createdAt", "editedAt", "content", "replyTo", "tags", "files", "images",
-            "attachments", "extra", "cause", "from", "to",
-        ]
-        let members = names.compactMap { name in
-            field(name).json.map { JSONObject.Member(name: name, value: $0) }
+    var fields: JSONObject {
+        let members = Field.allCases.compactMap { field in
+            self[field].json.map { JSONObject.Member(name: field.rawValue, value: $0) }
         }
         return JSONObject(distinct: members)
     }
+}
+
+/// The keys of a moved message. Indirect, because hardly an entry has one.
+indirect enum LentMove {
+    case move(from: JSONValue, to: JSONValue)
+
+    var from: JSONValue { switch self { case .move(let from, _): from } }
+    var to: JSONValue { switch self { case .move(_, let to): to } }
 }
 
 extension Messages {
@@ -63,14 +72,11 @@ extension Messages {
             }
             return
         }
-        // The usual message has one entry, which lies in its cell.
-        if cell.last == 0 {
-            if let first = cell.first { try lend(first, 0, of: key, names, body) }
-            return
+        var number = 0
+        try store.forEachEntryInOrder(of: cell) { entry in
+            try lend(entry, number, of: key, names, body)
+            number += 1
         }
-        var entries: [PackedEntry] = []
-        store.forEachEntry(of: cell) { entries.append($0) }
-        for (number, entry) in entries.reversed().enumerated() { try lend(entry, number, of: key, names, body) }
     }
 
     /// Lends an entry of a packed message.
@@ -95,9 +101,10 @@ extension LentEntry {
         version = entry.revision.map { .saying($0.saying) }
         replyTo = version?.replyTo.map { LentValue($0, names) } ?? .none
         switch entry.happening {
-        case .deleted(let end): (cause, from, to) = (end.cause.rawValue, nil, nil)
-        case .moved(let old, let new): (cause, from, to) = (nil, .object(old.members(names)), .object(new.members(names)))
-        case .created, .edited, .linked, .restored: (cause, from, to) = (nil, nil, nil)
+        case .deleted(let end): (cause, move) = (end.cause.rawValue, nil)
+        case .moved(let from, let to):
+            (cause, move) = (nil, .move(from: .object(from.members(names)), to: .object(to.members(names))))
+        case .created, .edited, .linked, .restored: (cause, move) = (nil, nil)
         }
     }
 
@@ -115,7 +122,7 @@ extension LentEntry {
         (self.number, event, change) = (number, entry.event, happening.word)
         self.version = version
         replyTo = version?.replyTo.map { LentValue($0, names) } ?? .none
-        (from, to) = (nil, nil)
+        move = nil
         if case .deleted(let end) = happening { cause = end.cause.rawValue } else { cause = nil }
         guard entry.happening.isWrite, let version else {
             (remoteTime, by) = (.none, .none)

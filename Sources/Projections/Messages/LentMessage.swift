@@ -57,7 +57,8 @@ package enum LentValue {
 enum LentVersion {
     /// `object` holds the members that the store keeps verbatim.
     case packed(PackedVersion, author: UInt64, name: JSONText?, text: JSONText, object: UnsafeRawBufferPointer)
-    case saying(MessageRevision.Saying)
+    /// Indirect, as it would make every lent row twice as large.
+    indirect case saying(MessageRevision.Saying)
 
     var author: LentValue {
         switch self {
@@ -155,13 +156,29 @@ package struct LentMessage {
     package let id: LentValue
     /// The current version; of a deleted message the last one, `nil` if none was ever seen.
     let version: LentVersion?
-    /// How the message was deleted; `nil` for a live one.
-    let end: MessageRecord.End?
+    private let ending: LentEnding
     /// `nil` if the message answers none, is deleted, or the reading shows no lost parents.
     package let parent: Parent?
     let revisions: Int
     /// The rows of the reactions; `nil` without any.
     let reactions: JSONValue?
+
+    /// How the message was deleted; `nil` for a live one.
+    var end: MessageRecord.End? { ending.end }
+
+    init(
+        channel: LentValue,
+        id: LentValue,
+        version: LentVersion?,
+        end: MessageRecord.End? = nil,
+        parent: Parent? = nil,
+        revisions: Int = 0,
+        reactions: JSONValue? = nil
+    ) {
+        (self.channel, self.id, self.version) = (channel, id, version)
+        ending = end.map { .deleted($0) } ?? .live
+        (self.parent, self.revisions, self.reactions) = (parent, revisions, reactions)
+    }
 
     /// The value of a member. A deleted message shows only the text, the author and the time of its last version.
     package subscript(member: Member) -> LentValue {
@@ -175,9 +192,12 @@ package struct LentMessage {
         case .author: version?.author ?? .none
         case .createdAt: version?.createdAt ?? .none
         case .content: version?.content ?? .none
-        default: end == nil ? live(member) : .none
+        default: isLive ? live(member) : .none
         }
     }
+
+    /// Whether the row is one of a live message.
+    var isLive: Bool { if case .live = ending { true } else { false } }
 
     /// The value of a member that only live messages have.
     private func live(_ member: Member) -> LentValue {
@@ -205,6 +225,14 @@ package struct LentMessage {
         }
         return JSONObject(distinct: members)
     }
+}
+
+/// How a message ended. Indirect, as it would make every lent row larger.
+private indirect enum LentEnding {
+    case live
+    case deleted(MessageRecord.End)
+
+    var end: MessageRecord.End? { if case .deleted(let end) = self { end } else { nil } }
 }
 
 extension LentMessage.Parent {
@@ -271,7 +299,6 @@ extension Messages {
                     channel: LentValue(store.channels[Int(cell.channel)].id, names),
                     id: LentValue(cell.id, names),
                     version: version,
-                    end: nil,
                     parent: version.replyTo.flatMap { parent($0, in: cell.channel, names, rules) },
                     revisions: store.revisionCount(of: cell),
                     reactions: store.reactionRows(of: cell, names)
@@ -294,10 +321,7 @@ extension Messages {
                     channel: LentValue(store.channels[Int(cell.channel)].id, names),
                     id: LentValue(cell.id, names),
                     version: version,
-                    end: end,
-                    parent: nil,
-                    revisions: 0,
-                    reactions: nil
+                    end: end
                 )
             )
         }

@@ -85,10 +85,7 @@ struct MessageNormalFormWriter: ~Copyable {
             if let end = store.deletion(of: cell) { write(end) } else { writer.raw("n") }
         }
         if let version = store.version(of: cell) { write(version, in: store) } else { writer.raw("-") }
-        var entries: [PackedEntry] = []
-        store.forEachEntry(of: cell) { entries.append($0) }
-        // Packed entries are linked from the newest to the oldest; a record has them the other way round.
-        for entry in entries.reversed() { write(entry, in: store) }
+        store.forEachEntryInOrder(of: cell) { write($0, in: store) }
     }
 
     private func sorted(_ reactions: [MessageRecord.Reaction]) -> [MessageRecord.Reaction] {

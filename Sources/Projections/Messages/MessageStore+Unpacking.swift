@@ -4,9 +4,8 @@ extension MessageStore {
     /// The record that equals a packed message (I18): the one that the general way would have made of the same frames.
     func unpacked(_ cell: MessageCell) -> MessageRecord {
         let key = MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
-        var packed: [PackedEntry] = []
-        forEachEntry(of: cell) { packed.append($0) }
-        let history = packed.reversed().map { entry($0, of: key) }
+        var history: [MessageRecord.Entry] = []
+        forEachEntryInOrder(of: cell) { history.append(entry($0, of: key)) }
         let current = version(of: cell).map { MessageRevision(write(of: key, $0)) }
         return MessageRecord(key: key, standing: standing(of: cell), current: current, entries: history)
     }
@@ -84,6 +83,19 @@ extension MessageStore {
             body($0)
             return false
         }
+    }
+
+    /// Calls a closure with each entry of a packed message, the oldest first.
+    @inline(__always)
+    func forEachEntryInOrder(of cell: MessageCell, _ body: (PackedEntry) throws -> Void) rethrows {
+        // The usual message has one entry, which lies in its cell.
+        if cell.last == 0 {
+            if let first = cell.first { try body(first) }
+            return
+        }
+        var entries: [PackedEntry] = []
+        forEachEntry(of: cell) { entries.append($0) }
+        for entry in entries.reversed() { try body(entry) }
     }
 
     /// The current version of a packed message; of a deleted message, the last one; `nil` if only deletions named the

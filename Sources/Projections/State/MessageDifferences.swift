@@ -149,7 +149,7 @@ extension MessageDifferences {
         guard let known = a ?? b else { return nil }
         let change: StateDifference.Change
         let fields: [StateDifference.Field]
-        switch (a.map { $0.end == nil }, b.map { $0.end == nil }) {
+        switch (a?.isLive, b?.isLive) {
         case (true, false): (change, fields) = (.deleted, ending(a, b, deleted: b))
         case (false, true): (change, fields) = (.restored, ending(a, b, deleted: a))
         case (nil, _): (change, fields) = (.added, Self.fields(a, b))
@@ -202,7 +202,7 @@ extension MessageDifferences {
 extension LentMessage {
     /// Whether the members kept verbatim are the same bytes; false proves nothing.
     fileprivate func hasSameRest(as other: LentMessage) -> Bool {
-        guard end == nil, other.end == nil, case .packed(_, _, _, _, let here)? = version,
+        guard isLive, other.isLive, case .packed(_, _, _, _, let here)? = version,
             case .packed(_, _, _, _, let there)? = other.version
         else { return false }
         return here.elementsEqual(there)

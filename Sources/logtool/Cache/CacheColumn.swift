@@ -1,8 +1,9 @@
 import EventLog
 import Projections
 
-/// One column of a mapped table: the origin of its values and their storage class.
-struct CacheColumn: Sendable {
+/// One column of a mapped table: the origin of its values and their storage class. A class, so that making rows copies
+/// none of it.
+final class CacheColumn: Sendable {
     /// Where a value comes from.
     enum Origin: Sendable {
         /// A member, or a member of a member.
@@ -34,11 +35,25 @@ struct CacheColumn: Sendable {
 
     let name: String
     let origin: Origin
-    var storage = Storage.plain
+    let storage: Storage
     /// Stored where a row has no value (`default` in a map).
-    var fallback = SQLiteValue.null
+    let fallback: SQLiteValue
     /// The line in the map, for messages.
     let line: Int
+
+    init(
+        name: String,
+        origin: Origin,
+        storage: Storage = .plain,
+        fallback: SQLiteValue = .null,
+        line: Int
+    ) {
+        (self.name, self.origin, self.line) = (name, origin, line)
+        (self.storage, self.fallback) = (storage, fallback)
+    }
+
+    /// The member that is the value; `nil` for templates and constants.
+    var path: MemberPath? { if case .member(let path) = origin { path } else { nil } }
 
     /// The members that the value depends on; empty for constants.
     var paths: [MemberPath] {
@@ -60,13 +75,14 @@ struct CacheColumn: Sendable {
     }
 
     /// Adds the value for a row of the list. Depends on nothing else, so rows can be made on any thread.
-    func add(_ row: MappedRow, to batch: CellBatch) {
+    ///
+    /// - Parameter value: The value at `path`.
+    func add(_ value: LentValue, of row: MappedRow, to batch: CellBatch) {
         switch origin {
         case .constant(let value): batch.add(value)
-        case .member(let path): if !add(row[path], to: batch) { batch.add(fallback) }
+        case .member: if !add(value, to: batch) { batch.add(fallback) }
         case .template(let pieces):
-            let text = text(of: pieces, in: row)
-            if !add(LentValue(text: text), to: batch) { batch.add(fallback) }
+            if !add(LentValue(text: text(of: pieces, in: row)), to: batch) { batch.add(fallback) }
         }
     }
 

@@ -149,7 +149,8 @@ private struct Deletion {
 
     func delete(_ key: JSONValue) throws {
         let batch = CellBatch()
-        for column in columns { column.add(MappedRow(.value(key)), to: batch) }
+        let row = MappedRow(.value(key))
+        row.forEachValue(at: columns.map(\.path)) { columns[$0].add($1, of: row, to: batch) }
         try one.run(batch, columns.indices)
     }
 

@@ -72,6 +72,7 @@ struct CacheMapReader {
             list: list,
             each: each,
             columns: found,
+            paths: found.map(\.path),
             key: key,
             conditions: try conditions(members, scope, place),
             conflict: try conflict(members["conflict"], place),
@@ -138,10 +139,13 @@ extension CacheMapReader {
             case "text": .template(try template(try scalar(node, kind), scope, place, node.line))
             default: .constant(try constant(node, kind))
             }
-        var column = CacheColumn(name: entry.name, origin: origin, line: entry.line)
-        if let node = members["as"] { column.storage = try storage(node, place) }
-        if let node = members["default"] { column.fallback = try constant(node, "default") }
-        return column
+        return CacheColumn(
+            name: entry.name,
+            origin: origin,
+            storage: try members["as"].map { try storage($0, place) } ?? .plain,
+            fallback: try members["default"].map { try constant($0, "default") } ?? .null,
+            line: entry.line
+        )
     }
 
     /// Reads a text with braces as a template and any other text as a member.

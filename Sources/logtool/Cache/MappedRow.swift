@@ -1,7 +1,8 @@
 import Projections
 
-/// A path to a member in the rows of one list, or in their elements. Valid for rows of that list alone.
-struct MemberPath: Sendable {
+/// A path to a member in the rows of one list, or in their elements. Valid for rows of that list alone. A class, so that
+/// making rows copies none of it.
+final class MemberPath: Sendable {
     /// The path as the map writes it.
     let name: String
     fileprivate let path: RowPath
@@ -35,6 +36,15 @@ struct MappedRow {
     subscript(path: MemberPath) -> LentValue {
         guard let element else { return path.isPlace ? .none : row[path.path] }
         return path.isPlace ? .count(element.number) : ListedRow.value(element.row)[path.path]
+    }
+
+    /// Calls `body` with the value at each path, by its index; with none for no path.
+    func forEachValue(at paths: [MemberPath?], _ body: (_ index: Int, _ value: LentValue) -> Void) {
+        guard element == nil else {
+            for (index, path) in paths.enumerated() { body(index, path.map { self[$0] } ?? .none) }
+            return
+        }
+        row.forEachValue(at: paths.count, { paths[$0].flatMap { $0.isPlace ? nil : $0.path } }, body)
     }
 
     /// Replaces a list by one of its elements, and `place` by the element's index.
