@@ -146,21 +146,22 @@ public enum Compaction {
             _ session: borrowing ReadSession,
             needed: Set<UInt64>
         ) throws -> (kept: Set<UInt64>, gone: [SequenceNumber]) {
-            var kept: Set<UInt64> = []
+            var kept: [UInt64] = []
             var gone: [SequenceNumber] = []
-            guard session.head > .zero else { return (kept, gone) }
+            guard session.head > .zero else { return ([], gone) }
             try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
                 if event.isAct { return true }
                 let sequence = event.sequence
                 if needed.contains(sequence.rawValue) {
-                    kept.insert(sequence.rawValue)
+                    kept.append(sequence.rawValue)
                 } else {
                     assert(gone.last ?? .zero < sequence, "the act's hash is that of an ascending list")
                     gone.append(sequence)
                 }
                 return true
             }
-            return (kept, gone)
+            // An earlier compaction may have dropped an event that is needed; else the set need not be made anew.
+            return (kept.count == needed.count ? needed : Set(kept), gone)
         }
 
         /// The act to append. Its payload names the dropped events by the hash of their ascending list (I7), and the

@@ -100,7 +100,8 @@ package final class RowPath: Sendable {
 
     private func rest(of row: LentMessage, _ member: LentMessage.Member) -> LentValue {
         if member == .replyTo, names.count == 2 {
-            return names[1] == "id" ? row.parent?.id ?? .none : names[1] == "state" ? LentValue(row.parent?.state) : .none
+            return names[1] == "id"
+                ? row.parent?.id ?? .none : names[1] == "state" ? LentValue(row.parent?.state) : .none
         }
         return rest(of: row[member], behind: 1)
     }

@@ -57,8 +57,16 @@ package struct LentEntry {
 indirect enum LentMove {
     case move(from: JSONValue, to: JSONValue)
 
-    var from: JSONValue { switch self { case .move(let from, _): from } }
-    var to: JSONValue { switch self { case .move(_, let to): to } }
+    var from: JSONValue {
+        switch self {
+        case .move(let from, _): from
+        }
+    }
+    var to: JSONValue {
+        switch self {
+        case .move(_, let to): to
+        }
+    }
 }
 
 extension Messages {

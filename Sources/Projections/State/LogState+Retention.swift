@@ -21,6 +21,8 @@ extension LogState {
     /// kept.
     public var neededSequences: Set<UInt64> {
         var sequences: Set<UInt64> = []
+        // Growing a large set hashes its elements again and again. Most messages have one event.
+        sequences.reserveCapacity(sources.reduce(0) { $0 + $1.parts.messages.store.count })
         for source in sources {
             for (_, part) in source.parts.all { part.collectNeeded(into: &sequences) }
         }

@@ -191,7 +191,8 @@ extension MessageDifferences {
         deleted: LentMessage?
     ) -> [StateDifference.Field] {
         var fields = fields(a, b).filter { field in
-            field.name != "content" && LentMessage.Member(rawValue: field.name).map { deleted?[$0].exists ?? false } ?? false
+            field.name != "content"
+                && LentMessage.Member(rawValue: field.name).map { deleted?[$0].exists ?? false } ?? false
         }
         let (left, right) = (a?[.content].json, b?[.content].json)
         if left != nil || right != nil { fields.insert(.init(name: "content", a: left, b: right), at: 0) }

@@ -63,9 +63,11 @@ extension StateDiff {
         to touched: inout (TouchedRows, TouchedRows)
     ) {
         let names = (a.source.context.names, b.source.context.names)
-        guard let indexes = a.state.indexes[a.source.name].flatMap({ left in
-            b.state.indexes[b.source.name].map { (left, $0) }
-        }) else { return }
+        guard
+            let indexes = a.state.indexes[a.source.name].flatMap({ left in
+                b.state.indexes[b.source.name].map { (left, $0) }
+            })
+        else { return }
         for channel in a.source.parts.messages.channels(names.0) {
             guard let other = names.1.find(names.0.text(channel)) else { continue }
             let (left, right) = (a.source.liveMessages(in: channel), b.source.liveMessages(in: other))

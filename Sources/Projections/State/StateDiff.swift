@@ -59,7 +59,8 @@ public enum StateDiff {
     ) -> [StateDifference] {
         let (left, right) = (Table(kind: kind, document: a), Table(kind: kind, document: b))
         let found = left.references.compactMap { left.difference(at: $0, from: right) }
-        return found + right.references.filter { left.rows[$0] == nil }.compactMap { left.difference(at: $0, from: right) }
+        return found
+            + right.references.filter { left.rows[$0] == nil }.compactMap { left.difference(at: $0, from: right) }
     }
 
     /// The channels whose common messages have another order. Messages that one side lacks are differences of their

@@ -124,7 +124,9 @@ struct TextPool: Sendable {
         return try pages[text.page].withUnsafeBytes { page in
             let end = text.offset + text.count
             let count = Self.objectCount(in: page, before: end)
-            return try body(UnsafeRawBufferPointer(rebasing: page[end - Self.lengthBytes - count..<end - Self.lengthBytes]))
+            return try body(
+                UnsafeRawBufferPointer(rebasing: page[end - Self.lengthBytes - count..<end - Self.lengthBytes])
+            )
         }
     }
 

@@ -41,7 +41,8 @@ struct DifferencePrinter {
         for field in difference.fields {
             if isEnd && Self.endMembers.contains(field.name) { continue }
             // A delete takes the last text away, whether or not the tombstone keeps it.
-            let isLastText = isEnd && field.name == "content" && (field.a == nil || field.b == nil || field.a == field.b)
+            let isLastText =
+                isEnd && field.name == "content" && (field.a == nil || field.b == nil || field.a == field.b)
             let (a, b) = isLastText ? (field.b ?? field.a, nil) : (field.a, field.b)
             try printer.printChange(of: field.name, from: a, to: b)
         }
