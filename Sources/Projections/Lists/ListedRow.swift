@@ -29,105 +29,103 @@ package enum ListedRow {
     }
 
     /// The value at a path of this row's list.
-    package subscript(path: RowPath) -> LentValue {
-        switch self {
-        case .value(let row): path.value(in: row)
-        case .message(let message, let source, let order): path.value(in: message, source, order)
-        case .entry(let entry, let source): path.value(in: entry, source)
+    ///
+    /// - Parameter names: A member, then members of members.
+    package func value(at names: [String], _ path: RowPath?) -> LentValue {
+        switch (self, path) {
+        case (.message(let message, let source, let order), let path?): path.value(in: message, source, order)
+        case (.entry(let entry, let source), let path?): path.value(in: entry, source)
+        default: LentValue(names.reduce(json) { $0?[$1] })
         }
     }
 
-    /// Calls `body` with the value at each of `count` paths, by its index; with none for no path. Costs less than one
-    /// look-up for each: the row is taken apart once.
-    package func forEachValue(
-        at count: Int,
-        _ path: (_ index: Int) -> RowPath?,
-        _ body: (_ index: Int, _ value: LentValue) -> Void
-    ) {
+    /// Calls `body` with the value at each path, by its index; with `nil` where the value is not lent. Costs less than
+    /// one look-up for each: the row is taken apart once.
+    package func forEachValue(at paths: [RowPath?], _ body: (_ index: Int, _ value: LentValue?) -> Void) {
         switch self {
-        case .value(let row):
-            for index in 0..<count { body(index, path(index)?.value(in: row) ?? .none) }
+        case .value: for index in paths.indices { body(index, nil) }
         case .message(let message, let source, let order):
-            for index in 0..<count { body(index, path(index)?.value(in: message, source, order) ?? .none) }
+            for index in paths.indices { body(index, paths[index]?.value(in: message, source, order)) }
         case .entry(let entry, let source):
-            for index in 0..<count { body(index, path(index)?.value(in: entry, source) ?? .none) }
+            for index in paths.indices { body(index, paths[index]?.value(in: entry, source)) }
         }
     }
 }
 
-/// The names of a member of a row and of its members, looked up once for all rows of a list. A class, so that rows are
-/// read without copying it.
-package final class RowPath: Sendable {
-    /// A member of a lent row.
-    private enum Head {
-        case source, order
-        case message(LentMessage.Member)
-        case other
+/// A path of names that lent rows have a value for, found once for all rows of a list.
+package struct RowPath: BitwiseCopyable, Sendable {
+    /// A value of the row of a message.
+    private enum OfMessage: BitwiseCopyable {
+        case source, order, parentID, parentState
+        case member(LentMessage.Member)
     }
 
-    private let names: [String]
-    private let head: Head
-    private let entryMember: LentEntry.Member?
-    /// The second name as a field of an entry.
-    private let field: LentEntry.Field?
+    /// A value of the row of an entry.
+    private enum OfEntry: BitwiseCopyable {
+        case member(LentEntry.Member)
+        case field(LentEntry.Field)
+    }
 
-    /// - Parameter names: A member, then members of members; a path without names gives no value.
-    package init(_ names: [String]) {
-        self.names = names
-        let first = names.first ?? ""
-        head =
-            switch first {
-            case "source": .source
-            case "order": .order
-            default: LentMessage.Member(rawValue: first).map { .message($0) } ?? .other
+    private let ofMessage: OfMessage?
+    private let ofEntry: OfEntry?
+
+    /// Returns `nil` for a path that only values have, such as a member of `extra`.
+    ///
+    /// - Parameter names: A member, then members of members.
+    package init?(_ names: [String], in list: StateList) {
+        let isWhole = names.count == 1
+        switch list {
+        case .section(.messages), .section(.deletedMessages):
+            ofEntry = nil
+            switch names {
+            case ["source"]: ofMessage = .source
+            case ["order"]: ofMessage = .order
+            case ["replyTo", "id"]: ofMessage = .parentID
+            case ["replyTo", "state"]: ofMessage = .parentState
+            default:
+                guard isWhole, let member = LentMessage.Member(rawValue: names[0]) else { return nil }
+                ofMessage = .member(member)
             }
-        entryMember = LentEntry.Member(rawValue: first)
-        field = names.count > 1 ? LentEntry.Field(rawValue: names[1]) : nil
+        case .history(.message):
+            ofMessage = nil
+            if isWhole, let member = LentEntry.Member(rawValue: names[0]) {
+                ofEntry = .member(member)
+            } else if names.count == 2, names[0] == "fields", let field = LentEntry.Field(rawValue: names[1]) {
+                ofEntry = .field(field)
+            } else {
+                return nil
+            }
+        default: return nil
+        }
     }
 
-    fileprivate func value(in row: JSONValue) -> LentValue {
-        LentValue(names.reduce(row) { $0?[$1] })
-    }
-
+    @inline(__always)
     fileprivate func value(in row: LentMessage, _ source: String, _ order: String?) -> LentValue {
-        switch head {
-        case .source: names.count == 1 ? .string(source) : .none
-        case .order: names.count == 1 ? LentValue(order) : .none
-        case .message(let member): names.count == 1 ? row[member] : rest(of: row, member)
-        case .other: .none
+        switch ofMessage {
+        case .source: .string(source)
+        case .order: LentValue(order)
+        case .parentID: row.parent?.id ?? .none
+        case .parentState: LentValue(row.parent?.state)
+        case .member(let member): row[member]
+        case nil: .none
         }
     }
 
-    private func rest(of row: LentMessage, _ member: LentMessage.Member) -> LentValue {
-        if member == .replyTo, names.count == 2 {
-            return names[1] == "id"
-                ? row.parent?.id ?? .none : names[1] == "state" ? LentValue(row.parent?.state) : .none
-        }
-        return rest(of: row[member], behind: 1)
-    }
-
+    @inline(__always)
     fileprivate func value(in entry: LentEntry, _ source: String) -> LentValue {
-        guard let entryMember else { return .none }
-        switch (entryMember, names.count) {
-        case (.source, 1): return .string(source)
-        case (.fields, 1): return .value(.object(entry.fields))
-        case (.fields, let count):
-            let value = field.map { entry[$0] } ?? .none
-            return count == 2 ? value : rest(of: value, behind: 2)
-        case (_, let count): return count == 1 ? entry[entryMember] : .none
+        switch ofEntry {
+        case .member(.source): .string(source)
+        case .member(.fields): .value(.object(entry.fields))
+        case .member(let member): entry[member]
+        case .field(let field): entry[field]
+        case nil: .none
         }
-    }
-
-    /// The value behind the first names.
-    private func rest(of value: LentValue, behind count: Int) -> LentValue {
-        guard case .value(let json) = value else { return .none }
-        return LentValue(names.dropFirst(count).reduce(json) { $0?[$1] })
     }
 }
 
 extension LentEntry {
     /// The members of the row of an entry, in order. The raw values are their names.
-    fileprivate enum Member: String, CaseIterable {
+    enum Member: String, CaseIterable {
         case source, channel, id, number, sequence, recordedAt, remoteTime, change, by, fields
     }
 

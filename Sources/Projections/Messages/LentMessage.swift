@@ -141,7 +141,7 @@ enum LentVersion {
 /// stores messages reads this.
 package struct LentMessage {
     /// The members of the rows of live and of deleted messages, in the document's order. The raw values are their names.
-    package enum Member: String, CaseIterable, Sendable {
+    package enum Member: String, BitwiseCopyable, CaseIterable, Sendable {
         case channel, id, cause, sequence, deletedAt, deletedBy, author, authorName, createdAt, editedAt, content
         case replyTo, tags, files, images, attachments, extra, revisions, reactions
     }

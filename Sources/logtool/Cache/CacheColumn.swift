@@ -52,8 +52,14 @@ final class CacheColumn: Sendable {
         (self.storage, self.fallback) = (storage, fallback)
     }
 
-    /// The member that is the value; `nil` for templates and constants.
-    var path: MemberPath? { if case .member(let path) = origin { path } else { nil } }
+    /// Where lent rows have the value; `nil` where they do not, and for templates and constants.
+    var path: RowPath? { if case .member(let path) = origin { path.path } else { nil } }
+
+    /// Whether values are stored as they are, and none as NULL.
+    var isPlain: Bool {
+        guard case .plain = storage, case .null = fallback else { return false }
+        return true
+    }
 
     /// The members that the value depends on; empty for constants.
     var paths: [MemberPath] {
@@ -75,15 +81,17 @@ final class CacheColumn: Sendable {
     }
 
     /// Adds the value for a row of the list. Depends on nothing else, so rows can be made on any thread.
-    ///
-    /// - Parameter value: The value at `path`.
-    func add(_ value: LentValue, of row: MappedRow, to batch: CellBatch) {
+    func add(_ row: MappedRow, to batch: CellBatch) {
         switch origin {
         case .constant(let value): batch.add(value)
-        case .member: if !add(value, to: batch) { batch.add(fallback) }
-        case .template(let pieces):
-            if !add(LentValue(text: text(of: pieces, in: row)), to: batch) { batch.add(fallback) }
+        case .member(let path): add(row[path], to: batch)
+        case .template(let pieces): add(LentValue(text: text(of: pieces, in: row)), to: batch)
         }
+    }
+
+    /// Adds the value that a row has for the column.
+    func add(_ value: LentValue, to batch: CellBatch) {
+        if !addStored(value, to: batch) { batch.add(fallback) }
     }
 
     /// A template's text; `nil` if one of the members is missing.
@@ -101,7 +109,7 @@ final class CacheColumn: Sendable {
     }
 
     /// Adds the value in the column's form; false, without adding, if it has none there.
-    private func add(_ value: LentValue, to batch: CellBatch) -> Bool {
+    private func addStored(_ value: LentValue, to batch: CellBatch) -> Bool {
         switch storage {
         case .plain: return batch.add(value)
         // JSON has a null of its own, so only there it is a value.

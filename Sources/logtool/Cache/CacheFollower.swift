@@ -150,7 +150,7 @@ private struct Deletion {
     func delete(_ key: JSONValue) throws {
         let batch = CellBatch()
         let row = MappedRow(.value(key))
-        row.forEachValue(at: columns.map(\.path)) { columns[$0].add($1, of: row, to: batch) }
+        for column in columns { column.add(row, to: batch) }
         try one.run(batch, columns.indices)
     }
 

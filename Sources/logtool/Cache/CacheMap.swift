@@ -11,8 +11,9 @@ struct CacheMap: Sendable {
         /// Members that are lists, outermost first. Each element gives a row and takes its list's place in that row.
         let each: [MemberPath]
         let columns: [CacheColumn]
-        /// The `path` of each column.
-        let paths: [MemberPath?]
+        /// The `path` and `isPlain` of each column.
+        let paths: [RowPath?]
+        let arePlain: [Bool]
         /// The columns that identify a row; empty if the table's own primary key does.
         let key: [String]
         /// Conditions that a row must meet. Without a value, the member must exist and not be null.
@@ -69,7 +70,11 @@ extension CacheMap.Table {
         guard let path = lists.first else {
             // Conditions may name the element, so they come last.
             guard isWanted(row) else { return }
-            row.forEachValue(at: paths) { columns[$0].add($1, of: row, to: batch) }
+            row.forEachValue(at: paths) { index, value in
+                guard let value else { return columns[index].add(row, to: batch) }
+                guard arePlain[index] else { return columns[index].add(value, to: batch) }
+                if !batch.add(value) { batch.addNull() }
+            }
             return batch.endRow(target: target)
         }
         for (number, element) in (row[path].json?.array ?? []).enumerated() {

@@ -73,6 +73,7 @@ struct CacheMapReader {
             each: each,
             columns: found,
             paths: found.map(\.path),
+            arePlain: found.map(\.isPlain),
             key: key,
             conditions: try conditions(members, scope, place),
             conflict: try conflict(members["conflict"], place),

@@ -5,7 +5,8 @@ import Projections
 final class MemberPath: Sendable {
     /// The path as the map writes it.
     let name: String
-    fileprivate let path: RowPath
+    /// Where lent rows have the value; `nil` where they do not.
+    let path: RowPath?
     /// True for the index of the element that a table's row is made of.
     fileprivate let isPlace: Bool
     fileprivate let names: [String]
@@ -18,7 +19,8 @@ final class MemberPath: Sendable {
         guard let first = names.first, !names.contains("") else { return nil }
         isPlace = !list.members.contains(first) && hasPlace && first == "place"
         guard isPlace || list.members.contains(first) else { return nil }
-        (path, self.name) = (RowPath(names), name)
+        path = isPlace ? nil : RowPath(names, in: list)
+        self.name = name
     }
 }
 
@@ -34,17 +36,17 @@ struct MappedRow {
 
     /// The value at a path; it may be null.
     subscript(path: MemberPath) -> LentValue {
-        guard let element else { return path.isPlace ? .none : row[path.path] }
-        return path.isPlace ? .count(element.number) : ListedRow.value(element.row)[path.path]
+        guard let element else { return path.isPlace ? .none : row.value(at: path.names, path.path) }
+        return path.isPlace ? .count(element.number) : ListedRow.value(element.row).value(at: path.names, nil)
     }
 
-    /// Calls `body` with the value at each path, by its index; with none for no path.
-    func forEachValue(at paths: [MemberPath?], _ body: (_ index: Int, _ value: LentValue) -> Void) {
+    /// Calls `body` with the value at each path, by its index; with `nil` where the value is not lent.
+    func forEachValue(at paths: [RowPath?], _ body: (_ index: Int, _ value: LentValue?) -> Void) {
         guard element == nil else {
-            for (index, path) in paths.enumerated() { body(index, path.map { self[$0] } ?? .none) }
+            for index in paths.indices { body(index, nil) }
             return
         }
-        row.forEachValue(at: paths.count, { paths[$0].flatMap { $0.isPlace ? nil : $0.path } }, body)
+        row.forEachValue(at: paths, body)
     }
 
     /// Replaces a list by one of its elements, and `place` by the element's index.
