@@ -35,6 +35,40 @@ import Testing
     }
 
     @Test(arguments: Scenario.all)
+    func aLentRowGivesTheValuesOfItsDocument(scenario: Scenario) throws {
+        let directory = try TemporaryDirectory()
+        let state = try scenario.log(in: directory).read { try Replay.logState(of: $0) }
+        let fields = LentEntry.Field.allCases.map { ["fields", $0.rawValue] }
+        for list in [StateList.section(.messages), .section(.deletedMessages), .history(.message)] {
+            let paths = list.members.map { [$0] } + fields + [["replyTo", "id"], ["replyTo", "state"]]
+            state.forEachListedRow(of: list, asOf: state.clock ?? Timestamp(seconds: 0)) { row in
+                let json = row.json
+                for names in paths {
+                    let value = names.reduce(json) { $0?[$1] }
+                    #expect(row.value(at: names, RowPath(names, in: list)).json == value, "\(list.name) \(names)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Scenario.all)
+    func groupedPlacesAreThoseOfEachChannel(scenario: Scenario) throws {
+        let directory = try TemporaryDirectory()
+        let state = try scenario.log(in: directory).read { try Replay.logState(of: $0) }
+        for source in state.sources {
+            let (messages, names) = (source.parts.messages, source.context.names)
+            let groups = GroupedPlaces(messages, names)
+            #expect(groups.channels.map(\.id) == messages.channels(names))
+            for channel in groups.channels {
+                for section in [Section.messages, .deletedMessages] {
+                    let places = messages.places(in: section, of: channel.id, names)
+                    #expect(Array(groups.places(in: section, of: channel)) == places)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Scenario.all)
     func theOrderOfAMessageSortsAsItsChannelDoes(scenario: Scenario) throws {
         var last: [[String]: String] = [:]
         try forEachRow(of: scenario) { list, row in
