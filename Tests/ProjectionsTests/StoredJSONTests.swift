@@ -4,7 +4,7 @@ import Testing
 
 @testable import Projections
 
-/// What is read of texts without making values is what the values say.
+/// Comparing, hashing and taking apart stored texts gives the same as doing so with their values.
 @Suite struct StoredJSONTests {
     /// Draws texts that differ in spelling, in order and in content, with repeated names, deep values and many members.
     private struct Texts {

@@ -126,7 +126,7 @@ struct FamilyLog {
 }
 
 extension FamilyLog.Held {
-    /// What is counted.
+    /// The name of one counted thing, as the figure shows it.
     fileprivate var words: String {
         switch self {
         case .messages: "for a live message beside the texts of its versions"

@@ -254,7 +254,7 @@ extension GitHubBranch {
     /// Fetches the blobs for which the document has room, by the document's own measure, and adds the files to it.
     private func addFiles(_ files: [GitChange], sizes: [String: Int], to document: inout GitDocument) async throws {
         var blobs: [String: [UInt8]] = [:]
-        // What is no text, or did not fit, will not fit later either: the room only shrinks.
+        // A file that is no text, or did not fit, will not fit later either: the room only shrinks.
         var left: Set<String> = []
         var room = document.textRoom(beside: files)
         for entry in files.compactMap(\.to) where !entry.isSubmodule && !left.contains(entry.object) {

@@ -4,6 +4,9 @@ struct RowEffect {
     struct ColumnChange: Codable {
         let name: String
         let value: StoredJSON?
+
+        /// The same change with a text of its own.
+        var detached: ColumnChange { ColumnChange(name: name, value: value?.detached) }
     }
 
     let wasPresent: Bool

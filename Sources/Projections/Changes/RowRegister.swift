@@ -158,8 +158,7 @@ struct RowRegister: Codable, Sendable {
         return identities.filter { $0.value.committedAt >= floor.position.committedAt }
     }
 
-    /// Takes over the values, and notes the names, for which nothing newer is known; false if there is none. A value that
-    /// is the same JSON as the known one keeps its spelling.
+    /// Takes over the values, and notes the names, for which nothing newer is known; false if there is none.
     private mutating func set(_ change: RowChange, at position: Position, _ effect: inout RowEffect) -> Bool {
         let hasValues = setValues(of: change.record, at: position, &effect)
         return setNames(of: change, at: position, &effect) || hasValues
@@ -178,19 +177,13 @@ struct RowRegister: Codable, Sendable {
             guard let place = walk.place(of: shape.names[index], in: columns) else { continue }
             let marks = columns[place].marks
             let value = record.values[index]
-            if let known = columns[place].content {
-                if known.position >= position { continue }
-                columns[place].content?.position = position
-                if !effect.isComparing {
-                    columns[place].content?.value = value
-                } else if !known.value.isSame(as: value) {
-                    columns[place].content?.value = value
-                    effect.changed.append(RowEffect.ColumnChange(name: shape.names[index], value: value))
-                }
-            } else {
-                columns[place].content = Column.Content(value: value, position: position)
+            let known = columns[place].content
+            if let known, known.position >= position { continue }
+            if effect.isComparing, !(known?.value.isSame(as: value) ?? false) {
                 effect.changed.append(RowEffect.ColumnChange(name: shape.names[index], value: value))
             }
+            // Taken over also if it is the same: the old value would keep the whole text of an older record.
+            columns[place].content = Column.Content(value: value, position: position)
             isEffective = true
             if columns[place].marks != marks { effect.hasNewMarks = true }
         }

@@ -31,7 +31,8 @@ struct RowHistory: Codable, Sendable {
         let kinds = RowKinds(effect)
         // A removed row keeps its last fields, which say what is gone.
         let isRemoved = kinds.contains(.removed)
-        let values = effect.wasPresent ? effect.changed : register.values
+        // A changed value gets a text of its own, or it would keep the whole text of its record.
+        let values = effect.wasPresent ? effect.changed.map(\.detached) : register.values
         let hasMarks = !isRemoved && (effect.hasNewMarks || !effect.wasPresent)
         let marks = hasMarks ? Marks(unknown: register.unknownColumns, stale: register.staleColumns) : nil
         changes.append(
