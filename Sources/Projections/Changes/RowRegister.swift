@@ -215,6 +215,10 @@ struct RowRegister: Codable, Sendable {
         return true
     }
 
+    /// The most new columns that are inserted one by one; each moves the columns behind it, which is faster than comparing
+    /// all of them only for a few.
+    private static let insertedCountMax = 8
+
     /// Adds those columns of a shape that are new. Cost: O(columns of the shape), and O(all columns) if one is new.
     private mutating func addMissing(_ shape: RowShape) {
         var walk = ColumnWalk()
@@ -222,9 +226,12 @@ struct RowRegister: Codable, Sendable {
         for index in shape.sorted where walk.place(of: shape.names[index], in: columns) == nil {
             missing.append(shape.names[index])
         }
-        guard !missing.isEmpty else { return }
-        columns += missing.map { Column(name: $0) }
-        columns.sort { ExactText.precedes($0.name, $1.name) }
+        if missing.count <= Self.insertedCountMax {
+            for name in missing { columns.insert(Column(name: name), at: insertionPlace(of: name)) }
+        } else {
+            columns += missing.map { Column(name: $0) }
+            columns.sort { ExactText.precedes($0.name, $1.name) }
+        }
     }
 
     private func insertionPlace(of name: String) -> Int {
