@@ -83,6 +83,21 @@ import Testing
         #expect(source.historyFields(.rows, "notes", "n1", in: 2..<4).count == 2)
     }
 
+    /// Else one small column would keep the text of a large record in memory, and each column that of another one.
+    @Test func aColumnOfAPartialOrLateChangeKeepsNoText() throws {
+        let whole = #"{"id":"n1","title":"Soup","content":"long"}"#
+        func shared(_ frames: [String]) throws -> [String] {
+            let source = try SourceHarness.receiving(frames)
+            let register = try #require(source.rows.registers.values.first)
+            return Self.columns.filter { register.text(of: $0)?.ownsText == false }
+        }
+        #expect(try shared([Self.insert(1, whole)]) == Self.columns)
+        #expect(try shared([Self.insert(1, whole), Self.update(2, #"{"id":"n1","title":"Leek"}"#)]) == ["content"])
+        // The late record gives the content alone; the others share the text of the record that was the last one.
+        let late = try shared([Self.update(3, #"{"id":"n1","title":"Leek"}"#), Self.update(2, whole)])
+        #expect(late == ["id", "title"])
+    }
+
     /// Memory and time grow with the changes: a row whose every change brings a new column keeps one value an entry.
     @Test func aHistoryKeepsOnlyWhatChanged() throws {
         func savedBytes(_ count: Int) throws -> Int {

@@ -17,7 +17,7 @@ struct RowEffect {
     var changed: [ColumnChange] = []
     /// Whether a column is listed as unknown or stale now and was not before, or the other way round.
     var hasNewMarks = false
-    /// Whether the other members are filled.
+    /// Whether `changed` and the marks of a soft deletion are filled.
     var isComparing = true
 
     init(wasPresent: Bool, wasSoftDeleted: Bool) {

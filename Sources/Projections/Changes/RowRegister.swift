@@ -172,11 +172,15 @@ struct RowRegister: Codable, Sendable {
         var isEffective = false
         let shape = record.shape
         addMissing(shape)
+        // The values of the last whole record share its text. Others get texts of their own: a single column would keep the
+        // text of a large record.
+        let isLast = lastUpdate.map { $0 < position } ?? true
+        let sharesText = isLast && shape.names.count == columns.count
         var walk = ColumnWalk()
         for index in shape.sorted {
             guard let place = walk.place(of: shape.names[index], in: columns) else { continue }
             let marks = columns[place].marks
-            let value = record.values[index]
+            let value = sharesText ? record.values[index] : record.values[index].detached
             let known = columns[place].content
             if let known, known.position >= position { continue }
             if effect.isComparing, !(known?.value.isSame(as: value) ?? false) {

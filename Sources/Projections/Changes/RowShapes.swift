@@ -6,7 +6,7 @@ import JSON
 struct RowShapes: Sendable {
     /// The most lists of each kind that are remembered. An app syncs a handful of tables.
     private static let countMax = 16
-    /// The longest text of a list of columns that is remembered; 100 columns take some 4 KiB.
+    /// The most bytes of names, or of the text of a list of columns, that are remembered; 100 columns take some 4 KiB.
     private static let byteCountMax = 64 << 10
     /// The most names of a shape that is remembered; PostgreSQL allows a table 1,600 columns.
     private static let nameCountMax = 1600
@@ -25,7 +25,8 @@ struct RowShapes: Sendable {
     mutating func shape(of names: [JSONText]) -> RowShape {
         if let known = shapes.first(where: { Self.areSame($0.names, names) }) { return known }
         let shape = RowShape(names.map(\.string))
-        if shape.names.count <= Self.nameCountMax { Self.remember(shape, in: &shapes) }
+        let byteCount = names.reduce(0) { $0 + $1.bytes.count }
+        if names.count <= Self.nameCountMax, byteCount <= Self.byteCountMax { Self.remember(shape, in: &shapes) }
         return shape
     }
 

@@ -85,9 +85,12 @@ struct StoredJSON: Sendable {
         StoredJSON(text, Int(start) + range.lowerBound..<Int(start) + range.upperBound)
     }
 
+    /// Whether the value shares its text with nothing else.
+    var ownsText: Bool { text.count == Int(count) }
+
     /// The same value with a text of its own.
     var detached: StoredJSON {
-        text.count == Int(count) ? self : StoredJSON(withBytes { Array($0) }, 0..<Int(count))
+        ownsText ? self : StoredJSON(withBytes { Array($0) }, 0..<Int(count))
     }
 
     /// Lends the value's text to a closure, only during the call.

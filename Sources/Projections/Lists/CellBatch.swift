@@ -132,5 +132,5 @@ extension CellBatch {
         return true
     }
 
-    private var byteCount: Int { writer.withBytes { $0.count } }
+    private var byteCount: Int { writer.byteCount }
 }

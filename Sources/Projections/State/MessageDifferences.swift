@@ -206,7 +206,7 @@ extension LentMessage {
         guard isLive, other.isLive, case .packed(_, _, _, _, let here)? = version,
             case .packed(_, _, _, _, let there)? = other.version
         else { return false }
-        return here.elementsEqual(there)
+        return here.isSame(there)
     }
 }
 

@@ -19,11 +19,6 @@ struct TextLine {
         bytes.append(contentsOf: text)
     }
 
-    /// Adds spaces.
-    mutating func addSpaces(_ count: Int) {
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: max(0, count)))
-    }
-
     /// Adds what `write` adds in a role's colour, as `Style.text` does.
     mutating func add(_ role: Style.Role?, _ style: Style, _ write: (inout TextLine) -> Void) {
         guard style.hasColor, let role else { return write(&self) }
