@@ -55,7 +55,10 @@ struct PlayBench {
     }
 
     /// Starts a recorder whose waiting goes faster than the world's.
-    func record(_ log: String, _ source: String, speed: Int = 20) throws -> ToolProcess {
+    ///
+    /// Its patience shrinks as its pauses do. A peer on a busy machine must answer within that, or the recorder rightly
+    /// connects or joins once more.
+    func record(_ log: String, _ source: String, speed: Int = 2) throws -> ToolProcess {
         try folder.write("logs:\n  - path: \(log)\n    sources:\n      - {\(source)}\n", to: "\(log).yaml")
         return try ToolProcess(
             ["record", "--config", "\(log).yaml", "--speed", "\(speed)"],

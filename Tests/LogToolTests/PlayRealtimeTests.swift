@@ -44,7 +44,9 @@ import Testing
         let (player, address) = try await bench.play("A", ["--as", "realtime", "--json"] + pace)
         let recorder = try bench.record(
             "B",
-            "kind: realtime, address: \"ws://\(address)\", tables: [notes, files], as: chat, token-env: TOKEN"
+            "kind: realtime, address: \"ws://\(address)\", tables: [notes, files], as: chat, token-env: TOKEN",
+            // A join without an answer for 10 s is given up, and its topic joined again.
+            speed: 1
         )
         let events = try await bench.wait("B") { events in
             events.framesIn.count >= count && !events.answers.isEmpty
