@@ -9,14 +9,58 @@ enum ItemChange {
     case removed(list: EntityID, id: EntityID)
 }
 
-/// An item as a remote states it.
-struct ItemFields: Codable, Hashable, Sendable {
-    var id: EntityID
-    var text: String?
-    var done: Bool
-    var status: String?
+/// An item as a remote states it. Copies share their fields: a snapshot of a list hands on all its items, of which few
+/// are new.
+struct ItemFields: Codable, Sendable {
+    private final class Storage: Codable, Sendable {
+        let id: EntityID
+        let text: String?
+        let done: Bool
+        let status: String?
+        let created: String?
+        let extra: JSONObject
+
+        init(id: EntityID, text: String?, done: Bool, status: String?, created: String?, extra: JSONObject) {
+            (self.id, self.text, self.done) = (id, text, done)
+            (self.status, self.created, self.extra) = (status, created, extra)
+        }
+    }
+
+    private var storage: Storage
+
+    init(
+        id: EntityID,
+        text: String? = nil,
+        done: Bool,
+        status: String? = nil,
+        created: String? = nil,
+        extra: JSONObject = JSONObject()
+    ) {
+        storage = Storage(id: id, text: text, done: done, status: status, created: created, extra: extra)
+    }
+
+    init(from decoder: any Decoder) throws {
+        storage = try Storage(from: decoder)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try storage.encode(to: encoder)
+    }
+
+    var id: EntityID { storage.id }
+    var text: String? { storage.text }
+    var done: Bool { storage.done }
+    var status: String? { storage.status }
     /// The time of creation, as written; not read as a time.
-    var created: String?
+    var created: String? { storage.created }
     /// The remote's other members.
-    var extra = JSONObject()
+    var extra: JSONObject {
+        get { storage.extra }
+        set {
+            self = ItemFields(id: id, text: text, done: done, status: status, created: created, extra: newValue)
+        }
+    }
+
+    /// Whether both are copies of one item, and so equal. Equal items need not be.
+    func isCopy(of other: ItemFields) -> Bool { storage === other.storage }
 }

@@ -72,7 +72,12 @@ extension ItemsDecoder {
             return changes.append(.item(.snapshot(list: source, items: [], isWhole: true)))
         }
         // The standard joins `data` fields by LF, empty ones included.
-        let joined = Array(event.data.joined(separator: [0x0A]))
+        var joined: [UInt8] = []
+        joined.reserveCapacity(event.data.reduce(0) { $0 + $1.count + 1 })
+        for (place, line) in event.data.enumerated() {
+            if place > 0 { joined.append(0x0A) }
+            joined += line
+        }
         let isList = joined.withUnsafeBytes { readList($0, source: source, into: &changes, context: &context) }
         if !isList { readTickets(lines, of: .stream, list: source, into: &changes, context: &context) }
     }
@@ -146,6 +151,8 @@ extension ItemsDecoder {
     ) {
         var items: [ItemFields] = []
         var seen: Set<EntityID> = []
+        items.reserveCapacity(texts.count)
+        seen.reserveCapacity(texts.count)
         var isWhole = true
         var otherCount = 0
         let tickets = memo.tickets(of: texts, in: list) { text in
