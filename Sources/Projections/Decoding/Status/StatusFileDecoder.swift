@@ -70,12 +70,12 @@ extension StatusFileDecoder {
         }
         let fields = SessionFields(
             id: id,
-            project: session.members["project"]?.string ?? "Unknown",
+            project: session.project ?? "Unknown",
             status: session.status,
-            timestamp: session.members["timestamp"]?.string,
+            timestamp: session.timestamp,
             // Staleness needs an instant. A file without a time counts from its receipt, as close as the log can tell.
             instant: session.instant ?? context.event.recordedAt,
-            pid: session.members["pid"]?.number?.wholeInt64
+            pid: session.pid
         )
         if let uploaded = uploads.take(fields, in: context) { changes.append(.session(.observed(uploaded))) }
     }

@@ -8,12 +8,14 @@ enum StatusText {
         let reason: String
     }
 
-    /// The members of a session's file, and the instant of its time stamp.
+    /// What a session's file states.
     struct Session {
-        let members: ObjectView
         let status: String
-        /// `nil` if the file has no time stamp.
+        let project: String?
+        /// The time stamp as written, and its instant; both `nil` if the file has none.
+        let timestamp: String?
         let instant: Timestamp?
+        let pid: Int64?
     }
 
     /// Reads a session's file; a fault if it is empty, malformed or rejected.
@@ -23,14 +25,20 @@ enum StatusText {
             throw rejected("state is none of working, idle, needs_input, not_running")
         }
         // Stricter than for a prompt: a session's age counts from this time.
-        let timestamp = members.present("timestamp")
-        let instant = timestamp?.string.flatMap(RemoteTime.statusFile)
-        if timestamp != nil, instant == nil {
+        let stamp = members.present("timestamp")
+        let timestamp = stamp?.string
+        let instant = timestamp.flatMap(RemoteTime.statusFile)
+        if stamp != nil, instant == nil {
             throw rejected("timestamp is no time of the form YYYY-MM-DDThh:mm:ss with a zone")
         }
         try requireTexts(["project", "message"], in: members)
-        try requirePid(in: members)
-        return Session(members: members, status: status, instant: instant)
+        return Session(
+            status: status,
+            project: members["project"]?.string,
+            timestamp: timestamp,
+            instant: instant,
+            pid: try pid(in: members)
+        )
     }
 
     /// Reads a prompt's file; a fault if it is empty, malformed or rejected. A `timestamp` may be any text: the time of
@@ -42,7 +50,7 @@ enum StatusText {
             throw rejected("\(name) is missing or no text")
         }
         try requireTexts(["transcript_path", "transcript_excerpt", "transcript_excerpt_base64"], in: members)
-        try requirePid(in: members)
+        _ = try pid(in: members)
         return members
     }
 
@@ -65,15 +73,16 @@ enum StatusText {
         }
     }
 
-    /// Refuses a process id that is neither absent nor a whole number.
-    private static func requirePid(in members: ObjectView) throws(Fault) {
-        guard let value = members.present("pid") else { return }
-        if value.number?.wholeInt64 == nil { throw rejected("pid is no whole number of 64 bits") }
+    /// The process id; refuses one that is neither absent nor a whole number.
+    private static func pid(in members: ObjectView) throws(Fault) -> Int64? {
+        guard let value = members.present("pid") else { return nil }
+        guard let pid = value.number?.wholeInt64 else { throw rejected("pid is no whole number of 64 bits") }
+        return pid
     }
 
     private static func rejected(_ reason: String) -> Fault { Fault(reason: "rejected: \(reason)") }
 
-    static let states: Set<String> = ["working", "idle", "needs_input", "not_running"]
+    static let states = ["working", "idle", "needs_input", "not_running"]
 }
 
 extension JSONNumber {
