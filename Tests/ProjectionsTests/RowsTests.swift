@@ -83,8 +83,9 @@ import Testing
         #expect(source.historyFields(.rows, "notes", "n1", in: 2..<4).count == 2)
     }
 
-    /// Else one small column would keep the text of a large record in memory, and each column that of another one.
-    @Test func aColumnOfAPartialOrLateChangeKeepsNoText() throws {
+    /// Else one small column would keep the values of a large record in memory, and each column those of another one. Only
+    /// the columns of the newest record share its memory.
+    @Test func aColumnOfAnOlderRecordHasATextOfItsOwn() throws {
         let whole = #"{"id":"n1","title":"Soup","content":"long"}"#
         func shared(_ frames: [String]) throws -> [String] {
             let source = try SourceHarness.receiving(frames)
@@ -92,8 +93,10 @@ import Testing
             return Self.columns.filter { register.text(of: $0)?.ownsText == false }
         }
         #expect(try shared([Self.insert(1, whole)]) == Self.columns)
-        #expect(try shared([Self.insert(1, whole), Self.update(2, #"{"id":"n1","title":"Leek"}"#)]) == ["content"])
-        // The late record gives the content alone; the others share the text of the record that was the last one.
+        #expect(
+            try shared([Self.insert(1, whole), Self.update(2, #"{"id":"n1","title":"Leek"}"#)]) == ["id", "title"]
+        )
+        // The late record gives the content alone.
         let late = try shared([Self.update(3, #"{"id":"n1","title":"Leek"}"#), Self.update(2, whole)])
         #expect(late == ["id", "title"])
     }

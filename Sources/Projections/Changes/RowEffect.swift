@@ -17,7 +17,7 @@ struct RowEffect {
     var changed: [ColumnChange] = []
     /// Whether a column is listed as unknown or stale now and was not before, or the other way round.
     var hasNewMarks = false
-    /// Whether `changed` and the marks of a soft deletion are filled.
+    /// Whether `changed`, `hasNewMarks` and the marks of a soft deletion are filled.
     var isComparing = true
 
     init(wasPresent: Bool, wasSoftDeleted: Bool) {
@@ -30,11 +30,11 @@ struct RowEffect {
         wasPresent != isPresent || isPresent && (hasNewMarks || !changed.isEmpty)
     }
 
-    /// Finds what differs between all columns before and after a reset, in place of what was noted.
-    mutating func compare(_ before: [RowRegister.Column], _ after: [RowRegister.Column]) {
+    /// Finds what differs between the columns before and after a reset, in place of what was noted.
+    mutating func compare(_ before: RowColumns, _ after: RowColumns) {
+        hasNewMarks = before.marks != after.marks
         changed = []
-        hasNewMarks = false
-        var (old, new) = (before[...], after[...])
+        var (old, new) = (before.values[...], after.values[...])
         while old.first != nil || new.first != nil {
             let order = Self.order(old.first, new.first)
             note(order <= 0 ? old.popFirst() : nil, order >= 0 ? new.popFirst() : nil)
@@ -43,21 +43,20 @@ struct RowEffect {
 
     /// Less than, equal to or greater than 0 as the first column sorts before, like or after the second; a missing one
     /// sorts last.
-    private static func order(_ left: RowRegister.Column?, _ right: RowRegister.Column?) -> Int {
+    private static func order(_ left: (name: String, value: StoredJSON)?, _ right: (name: String, value: StoredJSON)?)
+        -> Int
+    {
         guard let left else { return 1 }
         guard let right else { return -1 }
         return ExactText.order(left.name, right.name)
     }
 
-    private mutating func note(_ before: RowRegister.Column?, _ after: RowRegister.Column?) {
-        let none = RowRegister.Marks()
-        if (before?.marks ?? none) != (after?.marks ?? none) { hasNewMarks = true }
+    private mutating func note(
+        _ before: (name: String, value: StoredJSON)?,
+        _ after: (name: String, value: StoredJSON)?
+    ) {
         guard let name = (after ?? before)?.name else { return }
-        let values = (before?.content?.value, after?.content?.value)
-        switch values {
-        case (nil, nil): return
-        case (let old?, let new?) where old.isSame(as: new): return
-        default: changed.append(ColumnChange(name: name, value: values.1))
-        }
+        if let before, let after, before.value.isSame(as: after.value) { return }
+        changed.append(ColumnChange(name: name, value: after?.value))
     }
 }

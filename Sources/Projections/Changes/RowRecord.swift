@@ -2,52 +2,95 @@ import JSON
 
 /// The columns of a row in one change, in the order in which the remote wrote them, each name once.
 ///
-/// Values stay texts until somebody asks for one, so a change costs one copy of the record's text and one reference a
-/// column. All values share that copy.
+/// Values stay texts until somebody asks for one. All lie in one piece of memory, so a record costs one allocation and
+/// four bytes a column beside its values.
 struct RowRecord: Sendable {
     /// The names; records of one table mostly share one list.
-    private(set) var shape: RowShape
-    /// The values, in the order of the names.
-    private(set) var values: [StoredJSON]
+    let shape: RowShape
+    /// Where each value ends, counted from the first one: four bytes a column, little-endian. Behind them the values in
+    /// the order of the names, with nothing in between.
+    private let bytes: [UInt8]
+
+    private static let endByteCount = 4
 
     /// A record without columns.
     init() {
         shape = .empty
-        values = []
+        bytes = []
     }
 
     init(_ object: JSONObject) {
-        shape = RowShape(object.members.map(\.name))
-        values = object.members.map { StoredJSON($0.value) }
+        self.init(RowShape(object.members.map(\.name)), object.members.map { StoredJSON($0.value) })
     }
 
-    /// Reads an object; of a repeated name, the first place and the last value count.
-    ///
-    /// - Parameters:
-    ///   - bytes: the text of one object, less than 16 MiB.
-    ///   - shapes: finds the list of names that an earlier record had.
-    /// - Throws: `JSONError` for bytes that are no object.
-    init(_ bytes: UnsafeRawBufferPointer, _ shapes: inout RowShapes) throws(JSONError) {
-        let text = Array(bytes)
-        var (names, values): ([JSONText], [StoredJSON]) = ([], [])
-        var reader = JSONReader(bytes)
-        try reader.enterObject()
-        while let name = try reader.nextMember() {
-            names.append(name)
-            values.append(StoredJSON(text, try reader.range()))
+    /// - Parameter values: one for each name, together less than 16 MiB.
+    private init(_ shape: RowShape, _ values: [StoredJSON]) {
+        assert(values.count == shape.names.count, "each name has a value")
+        self.shape = shape
+        var (ends, texts): ([UInt8], [UInt8]) = ([], [])
+        for value in values {
+            value.withBytes { texts += $0 }
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: texts.count).littleEndian) { ends += $0 }
         }
-        shape = shapes.shape(of: names)
-        self.values = values
-        // A shape has each name once: fewer names than values mean that one was repeated.
-        if shape.names.count != names.count { self = RowRecord(JSONObject(members: members(of: names, values))) }
+        bytes = ends + texts
     }
 
-    /// The names, in the remote's order.
-    var names: [String] { shape.names }
+    /// - Parameter values: the texts of valid JSON values, one for each name, together less than 16 MiB.
+    init(_ shape: RowShape, texts values: [UnsafeRawBufferPointer]) {
+        assert(values.count == shape.names.count, "each name has a value")
+        self.shape = shape
+        let head = values.count * Self.endByteCount
+        let count = values.reduce(head) { $0 + $1.count }
+        bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+            let room = UnsafeMutableRawBufferPointer(buffer)
+            var end = head
+            for (place, value) in values.enumerated() {
+                UnsafeMutableRawBufferPointer(rebasing: room[end..<end + value.count]).copyMemory(from: value)
+                end += value.count
+                let written = UInt32(truncatingIfNeeded: end - head).littleEndian
+                room.storeBytes(of: written, toByteOffset: place * Self.endByteCount, as: UInt32.self)
+            }
+            initializedCount = end
+        }
+    }
+
+    /// Whether the record has no column.
+    var isEmpty: Bool { shape.names.isEmpty }
+
+    /// The value of the name at a place of the shape.
+    subscript(place: Int) -> StoredJSON { StoredJSON(bytes, range(at: place)) }
+
+    /// Whether the values at a place of this record and of another are the same, as `StoredJSON.isSame` decides.
+    @inline(__always)
+    func isSame(at place: Int, as other: RowRecord, at otherPlace: Int) -> Bool {
+        let areEqual = withText(at: place) { own in other.withText(at: otherPlace) { own.isSame($0) } }
+        return areEqual || self[place].isSame(as: other[otherPlace])
+    }
+
+    /// Lends the text of the value at a place to a closure, only during the call.
+    @inline(__always)
+    func withText<Result>(at place: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let range = range(at: place)
+        return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+
+    @inline(__always)
+    private func range(at place: Int) -> Range<Int> {
+        let head = shape.names.count * Self.endByteCount
+        return bytes.withUnsafeBytes { bytes in
+            func end(_ place: Int) -> Int {
+                let word = bytes.loadUnaligned(fromByteOffset: place * Self.endByteCount, as: UInt32.self)
+                return head + Int(UInt32(littleEndian: word))
+            }
+            return (place == 0 ? head : end(place - 1))..<end(place)
+        }
+    }
 
     /// The record as a value.
     var object: JSONObject {
-        JSONObject(distinct: zip(names, values).map { JSONObject.Member(name: $0, value: $1.value) })
+        JSONObject(
+            distinct: shape.names.indices.map { JSONObject.Member(name: shape.names[$0], value: self[$0].value) }
+        )
     }
 
     /// The value of a column. Setting `nil` removes the column; setting a new name adds one at the end.
@@ -62,21 +105,24 @@ struct RowRecord: Sendable {
 
     /// The value of a column as a text; `nil` if the record lacks the column.
     func text(of name: String) -> StoredJSON? {
-        shape.place(of: name).map { values[$0] }
+        shape.place(of: name).map { self[$0] }
     }
-}
-
-/// The members of an object of which a name is repeated.
-private func members(of names: [JSONText], _ values: [StoredJSON]) -> [JSONObject.Member] {
-    zip(names, values).map { JSONObject.Member(name: $0.string, value: $1.value) }
 }
 
 extension RowRecord: Codable {
     init(from decoder: any Decoder) throws {
-        self.init(try JSONObject(from: decoder))
+        let container = try decoder.singleValueContainer()
+        let object = try container.decode(StoredJSON.self)
+        var shapes = RowShapes()
+        let record = object.withBytes { try? shapes.record($0) }
+        guard let record else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "a record is no object")
+        }
+        self = record
     }
 
     func encode(to encoder: any Encoder) throws {
-        try object.encode(to: encoder)
+        var container = encoder.singleValueContainer()
+        try container.encode(StoredJSON(.object(object)))
     }
 }

@@ -33,99 +33,65 @@ struct RowRegister: Codable, Sendable {
         var isDelete: Bool
     }
 
-    /// The knowledge of one column, by positions: which change gave its value, which named it last, which lacked its
-    /// value.
-    struct Column: Codable {
-        struct Content: Codable {
-            var value: StoredJSON
-            var position: Position
-        }
-
-        let name: String
-        /// The last value; `nil` if no change had one.
-        var content: Content?
-        /// The last change that named the column.
-        var named: Position?
-        /// The last partial change that lacked the column's value.
-        var lacked: Position?
-
-        /// True if the column exists but no change since the floor had its value.
-        var isUnknown: Bool { content == nil && named != nil }
-
-        /// True if a later change may have set the column and was too large to contain it.
-        var isStale: Bool {
-            guard let content, let lacked else { return false }
-            return content.position < lacked
-        }
-
-        /// The marks of the column in its row of the document.
-        var marks: Marks { Marks(isUnknown: isUnknown, isStale: isStale) }
-    }
-
-    /// How a row of the document lists a column beside its value.
-    struct Marks: Equatable {
-        var isUnknown = false
-        var isStale = false
-    }
-
-    /// Finds the columns of names that come in ascending order: the next name is mostly that of the next column.
-    private struct ColumnWalk {
-        private var next = 0
-
-        mutating func place(of name: String, in columns: [Column]) -> Int? {
-            if next >= columns.count || !ExactText.areSame(columns[next].name, name) {
-                next = columns[next...].partitioningIndex { !ExactText.precedes($0.name, name) }
-                guard next < columns.count, ExactText.areSame(columns[next].name, name) else { return nil }
-            }
-            next += 1
-            return next - 1
-        }
-    }
-
     /// The last INSERT or DELETE in commit order; `nil` if none came yet.
     private var floor: Floor?
     /// The last UPDATE above the floor. An UPDATE shows that the row exists, even above a DELETE.
     private var lastUpdate: Position?
-    /// Sorted by their names' UTF-8 bytes, each name once.
-    private var columns: [Column] = []
-    /// The identities of changes at or above the floor's time that had an effect, with their positions.
-    private var identities: [Hash256: Position] = [:]
-    /// How many identities there may be before those that are not needed any more go.
-    private var identitiesMax = 16
-    /// The sequences of the events whose change had an effect, in order of arrival. A compaction keeps these events.
-    private(set) var changedAt: [UInt64] = []
+    private var columns = RowColumns()
+    /// The changes that had an effect; a repeat of one does nothing.
+    private var applied = AppliedChanges()
 
     /// Applies one change; `nil` if it is a repeat or too old to have an effect. Sequences must ascend from call to call.
-    /// Cost: O(columns of the change + log(columns of the row)) for an update of known columns, else O(columns of the row).
+    /// Cost: that of `RowColumns.set`; of an INSERT or a DELETE O(columns of the row).
     ///
-    /// - Parameter comparing: false if the caller does not need to know what differs afterwards; the effect's `changed` is
-    ///   meaningless then.
-    mutating func apply(_ change: RowChange, at sequence: UInt64, comparing: Bool = true) -> RowEffect? {
+    /// - Parameters:
+    ///   - comparing: false if the caller does not need to know what differs afterwards; the effect's `changed` is
+    ///     meaningless then.
+    ///   - noting: false if the caller finds repeats itself.
+    mutating func apply(
+        _ change: RowChange,
+        at sequence: UInt64,
+        comparing: Bool = true,
+        noting: Bool = true
+    ) -> RowEffect? {
         let position = Position(change, at: sequence)
-        guard change.isPlacedByArrival || identities[change.identity] == nil,
-            floor.map({ $0.position < position }) ?? true, !isStale(change)
+        guard floor.map({ $0.position < position }) ?? true,
+            change.isPlacedByArrival || !noting || !applied.contains(change.identity), !isStale(change)
         else { return nil }
         var effect = RowEffect(wasPresent: isPresent, wasSoftDeleted: comparing && isSoftDeleted)
         effect.isComparing = comparing
-        var isEffective = true
-        switch change.operation {
-        case .insert, .delete:
-            let before = comparing ? columns : []
-            reset(at: position, isDelete: change.operation == .delete)
-            if change.operation == .insert { _ = set(change, at: position, &effect) }
-            if comparing { effect.compare(before, columns) }
-        case .update:
-            isEffective = set(change, at: position, &effect)
-            if lastUpdate.map({ $0 < position }) ?? true {
-                lastUpdate = position
-                isEffective = true
-            }
-        }
+        let isEffective =
+            change.operation == .update ? update(change, at: position, &effect) : reset(change, at: position, &effect)
         guard isEffective else { return nil }
-        identities[change.identity] = position
-        changedAt.append(sequence)
+        if noting { applied.append(change.identity, at: sequence) }
         (effect.isPresent, effect.isSoftDeleted) = (isPresent, comparing && isSoftDeleted)
         return effect
+    }
+
+    /// Applies an UPDATE; false if it has no effect.
+    private mutating func update(_ change: RowChange, at position: Position, _ effect: inout RowEffect) -> Bool {
+        let marks = effect.isComparing ? columns.marks : RowColumns.Marks()
+        var changed: [RowEffect.ColumnChange]? = effect.isComparing ? [] : nil
+        var isEffective = columns.set(change, at: position, noting: &changed)
+        if let changed { (effect.changed, effect.hasNewMarks) = (changed, columns.marks != marks) }
+        if lastUpdate.map({ $0 < position }) ?? true {
+            lastUpdate = position
+            isEffective = true
+        }
+        return isEffective
+    }
+
+    /// Applies an INSERT or a DELETE, which raises the floor and drops what lies below it. Always has an effect.
+    private mutating func reset(_ change: RowChange, at position: Position, _ effect: inout RowEffect) -> Bool {
+        // A row that comes or goes is not compared: its history says just that.
+        let before = effect.isComparing && effect.wasPresent ? columns : nil
+        floor = Floor(position: position, isDelete: change.operation == .delete)
+        columns.forget(upTo: position)
+        if let update = lastUpdate, update < position { lastUpdate = nil }
+        var changed: [RowEffect.ColumnChange]?
+        if change.operation == .insert { _ = columns.set(change, at: position, noting: &changed) }
+        if let before, isPresent { effect.compare(before, columns) }
+        return true
     }
 
     /// Whether a row that was read is older than the known one: its `updated_at` is earlier, or is not later than the
@@ -139,122 +105,6 @@ struct RowRegister: Codable, Sendable {
     private static func time(_ value: StoredJSON?) -> Timestamp? {
         value?.string.flatMap(RemoteTime.postgres)
     }
-
-    /// Raises the floor, and drops what lies below it.
-    private mutating func reset(at position: Position, isDelete: Bool) {
-        floor = Floor(position: position, isDelete: isDelete)
-        for place in columns.indices { columns[place].forget(upTo: position) }
-        columns.removeAll { $0.content == nil && $0.named == nil && $0.lacked == nil }
-        if let update = lastUpdate, update < position { lastUpdate = nil }
-        if identities.count > identitiesMax {
-            identities = neededIdentities
-            identitiesMax = 2 * identities.count + 16
-        }
-    }
-
-    /// Repeats of commits before the floor's need no identity: the floor is above them.
-    private var neededIdentities: [Hash256: Position] {
-        guard let floor else { return identities }
-        return identities.filter { $0.value.committedAt >= floor.position.committedAt }
-    }
-
-    /// Takes over the values, and notes the names, for which nothing newer is known; false if there is none.
-    private mutating func set(_ change: RowChange, at position: Position, _ effect: inout RowEffect) -> Bool {
-        let hasValues = setValues(of: change.record, at: position, &effect)
-        return setNames(of: change, at: position, &effect) || hasValues
-    }
-
-    private mutating func setValues(
-        of record: RowRecord,
-        at position: Position,
-        _ effect: inout RowEffect
-    ) -> Bool {
-        var isEffective = false
-        let shape = record.shape
-        addMissing(shape)
-        // The values of the last whole record share its text. Others get texts of their own: a single column would keep the
-        // text of a large record.
-        let isLast = lastUpdate.map { $0 < position } ?? true
-        let sharesText = isLast && shape.names.count == columns.count
-        var walk = ColumnWalk()
-        for index in shape.sorted {
-            guard let place = walk.place(of: shape.names[index], in: columns) else { continue }
-            let marks = columns[place].marks
-            let value = sharesText ? record.values[index] : record.values[index].detached
-            let known = columns[place].content
-            if let known, known.position >= position { continue }
-            if effect.isComparing, !(known?.value.isSame(as: value) ?? false) {
-                effect.changed.append(RowEffect.ColumnChange(name: shape.names[index], value: value))
-            }
-            // Taken over also if it is the same: the old value would keep the whole text of an older record.
-            columns[place].content = Column.Content(value: value, position: position)
-            isEffective = true
-            if columns[place].marks != marks { effect.hasNewMarks = true }
-        }
-        return isEffective
-    }
-
-    /// Notes which columns a change named, and which values it was too large to contain; false if nothing is news.
-    private mutating func setNames(of change: RowChange, at position: Position, _ effect: inout RowEffect) -> Bool {
-        var isEffective = false
-        let shape = change.columns
-        addMissing(shape)
-        var walk = ColumnWalk()
-        for index in shape.sorted {
-            guard let place = walk.place(of: shape.names[index], in: columns) else { continue }
-            let marks = columns[place].marks
-            isEffective = Self.raise(&columns[place].named, to: position) || isEffective
-            if change.isPartial, change.record.text(of: shape.names[index]) == nil {
-                isEffective = Self.raise(&columns[place].lacked, to: position) || isEffective
-            }
-            if columns[place].marks != marks { effect.hasNewMarks = true }
-        }
-        return isEffective
-    }
-
-    /// Moves a position forward; false if it is further already.
-    private static func raise(_ known: inout Position?, to position: Position) -> Bool {
-        if let known, known > position { return false }
-        known = position
-        return true
-    }
-
-    /// The most new columns that are inserted one by one; each moves the columns behind it, which is faster than comparing
-    /// all of them only for a few.
-    private static let insertedCountMax = 8
-
-    /// Adds those columns of a shape that are new. Cost: O(columns of the shape), and O(all columns) if one is new.
-    private mutating func addMissing(_ shape: RowShape) {
-        var walk = ColumnWalk()
-        var missing: [String] = []
-        for index in shape.sorted where walk.place(of: shape.names[index], in: columns) == nil {
-            missing.append(shape.names[index])
-        }
-        if missing.count <= Self.insertedCountMax {
-            for name in missing { columns.insert(Column(name: name), at: insertionPlace(of: name)) }
-        } else {
-            columns += missing.map { Column(name: $0) }
-            columns.sort { ExactText.precedes($0.name, $1.name) }
-        }
-    }
-
-    private func insertionPlace(of name: String) -> Int {
-        columns.partitioningIndex { !ExactText.precedes($0.name, name) }
-    }
-
-    private func place(of name: String) -> Int? {
-        let place = insertionPlace(of: name)
-        return place < columns.count && ExactText.areSame(columns[place].name, name) ? place : nil
-    }
-}
-
-extension RowRegister.Column {
-    /// Forgets what changes up to a position stated.
-    fileprivate mutating func forget(upTo position: RowRegister.Position) {
-        if let content, content.position <= position { self.content = nil }
-        if let named, named <= position { self.named = nil }
-        if let lacked, lacked <= position { self.lacked = nil }
-    }
 }
 
 extension RowRegister {
@@ -264,34 +114,33 @@ extension RowRegister {
     /// Whether `deleted_at` is set.
     var isSoftDeleted: Bool { text(of: "deleted_at").map { !$0.isNull } ?? false }
 
+    /// Whether a change that was noted had an effect. A change without effect leaves nothing.
+    var isKnown: Bool { !applied.isEmpty }
+
     /// The last value of a column, as a text; `nil` if none is known.
-    func text(of name: String) -> StoredJSON? {
-        place(of: name).flatMap { columns[$0].content?.value }
-    }
+    func text(of name: String) -> StoredJSON? { columns.text(of: name) }
+
+    /// The only record that gave values; `nil` if several did, or none.
+    var onlyRecord: RowRecord? { columns.onlyRecord }
 
     /// The columns that have a value, in the order of their names' UTF-8 bytes.
-    var values: [RowEffect.ColumnChange] {
-        columns.compactMap { column in
-            column.content.map { RowEffect.ColumnChange(name: column.name, value: $0.value) }
-        }
-    }
+    var values: [(name: String, value: StoredJSON)] { columns.values }
 
-    /// The columns that exist but whose value was never seen, sorted.
-    var unknownColumns: [String] { columns.filter(\.isUnknown).map(\.name) }
+    /// What the row lists beside its values.
+    var marks: RowColumns.Marks { columns.marks }
 
-    /// The columns whose known value may be outdated, sorted.
-    var staleColumns: [String] { columns.filter(\.isStale).map(\.name) }
+    /// The sequences of the events whose change had an effect, in order of arrival. A compaction keeps these events.
+    var changedAt: [UInt64] { applied.sequences }
 
     /// The current row; `nil` if it was deleted or never existed.
     var settled: SettledRow? {
         guard isPresent else { return nil }
-        let members = columns.compactMap { column in
-            column.content.map { JSONObject.Member(name: column.name, value: $0.value.value) }
-        }
+        let members = columns.values.map { JSONObject.Member(name: $0.name, value: $0.value.value) }
+        let marks = columns.marks
         return SettledRow(
             record: JSONObject(distinct: members),
-            unknownColumns: unknownColumns,
-            staleColumns: staleColumns
+            unknownColumns: marks.unknown,
+            staleColumns: marks.stale
         )
     }
 
@@ -302,7 +151,7 @@ extension RowRegister {
             "isDeleted": floor.map { .bool($0.isDelete) },
             "lastUpdate": lastUpdate?.normalForm,
             "columns": .array(
-                columns.map { column in
+                columns.all.map { column in
                     .array([
                         .string(column.name), column.content?.value.value ?? .null,
                         .array(
@@ -311,12 +160,7 @@ extension RowRegister {
                     ])
                 }
             ),
-            "identities": .array(
-                neededIdentities.sorted { $0.value < $1.value }.map {
-                    .array([.string($0.key.hex), $0.value.normalForm])
-                }
-            ),
-            "changedAt": .array(changedAt.map { .int($0) }),
+            "applied": applied.normalForm(),
         ])
     }
 }

@@ -11,6 +11,9 @@ struct RowShapes: Sendable {
     /// The most names of a shape that is remembered; PostgreSQL allows a table 1,600 columns.
     private static let nameCountMax = 1600
 
+    /// The room that is reserved for the members of a record; it grows for more.
+    private static let expectedCount = 16
+
     private struct Columns {
         let text: [UInt8]
         let shape: RowShape
@@ -20,6 +23,38 @@ struct RowShapes: Sendable {
     private var columns: [Columns] = []
 
     init() {}
+
+    /// Reads one JSON text as a record.
+    ///
+    /// - Throws: `JSONError` for bytes that are no object.
+    mutating func record(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> RowRecord {
+        var reader = JSONReader(bytes)
+        let record = try record(&reader)
+        try reader.finish()
+        return record
+    }
+
+    /// Reads the next value, an object, as a record; of a repeated name, the first place and the last value count.
+    ///
+    /// - Throws: `JSONError` for another value.
+    mutating func record(_ reader: inout JSONReader) throws(JSONError) -> RowRecord {
+        var (names, values): ([JSONText], [UnsafeRawBufferPointer]) = ([], [])
+        names.reserveCapacity(Self.expectedCount)
+        values.reserveCapacity(Self.expectedCount)
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            _ = try reader.kind()
+            names.append(name)
+            values.append(try reader.slice())
+        }
+        let shape = shape(of: names)
+        if shape.names.count == names.count { return RowRecord(shape, texts: values) }
+        // A shape has each name once: fewer names than values mean that one was repeated.
+        let members = zip(names, values).map { name, value in
+            JSONObject.Member(name: name.string, value: (try? JSONValue.parse(value)) ?? .null)
+        }
+        return RowRecord(JSONObject(members: members))
+    }
 
     /// The shape of a record with these names in this order; a repeated name counts once.
     mutating func shape(of names: [JSONText]) -> RowShape {

@@ -22,6 +22,10 @@ protocol Fold: StatePart {
     /// The row of one key, without its `source`; `nil` if the state has none.
     func row(for key: EntityKey, context: RowContext) -> JSONValue?
 
+    /// SHA-256 over the canonical text of the row of one key, without `source` and without the members outside the digest;
+    /// `nil` if the state has none. A fold of which states hold very many rows writes the text without making the row.
+    func digestRow(for key: EntityKey, context: RowContext) -> Hash256?
+
     /// The history of one entity, oldest first; `nil` if it was never known.
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]?
 
@@ -36,6 +40,12 @@ protocol Fold: StatePart {
 extension Fold {
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
         keys(in: section, names: names)
+    }
+
+    func digestRow(for key: EntityKey, context: RowContext) -> Hash256? {
+        guard var covered = row(for: key, context: context)?.object else { return nil }
+        for member in key.section.membersOutsideDigest { covered[member] = nil }
+        return JSONValue.object(covered).canonicalHash
     }
 
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {

@@ -11,15 +11,26 @@ struct RowHistory: Codable, Sendable {
         let recordedAt: Timestamp
         let committedAt: Timestamp
         let kinds: RowKinds
-        /// The values that differ from those of the entry before; of an `added` row, all values.
-        let values: [RowEffect.ColumnChange]
+        let values: Values
         /// The unknown and the stale columns; `nil` if they are those of the entry before.
-        let marks: Marks?
+        let marks: RowColumns.Marks?
     }
 
-    private struct Marks: Codable {
-        var unknown: [String] = []
-        var stale: [String] = []
+    /// The values that an event gave a row.
+    private enum Values: Codable {
+        /// All values of an `added` row, which the row shares as long as it has them.
+        case whole(RowRecord)
+        /// The values that differ from those of the entry before; of an `added` row, all values.
+        case changed([RowEffect.ColumnChange])
+
+        /// The columns with their new values, `nil` for one that the row lost.
+        var columns: [RowEffect.ColumnChange] {
+            switch self {
+            case .changed(let columns): columns
+            case .whole(let record):
+                record.shape.sorted.map { RowEffect.ColumnChange(name: record.shape.names[$0], value: record[$0]) }
+            }
+        }
     }
 
     private var changes: [Entry] = []
@@ -31,20 +42,24 @@ struct RowHistory: Codable, Sendable {
         let kinds = RowKinds(effect)
         // A removed row keeps its last fields, which say what is gone.
         let isRemoved = kinds.contains(.removed)
-        // A changed value gets a text of its own, or it would keep the whole text of its record.
-        let values = effect.wasPresent ? effect.changed.map(\.detached) : register.values
         let hasMarks = !isRemoved && (effect.hasNewMarks || !effect.wasPresent)
-        let marks = hasMarks ? Marks(unknown: register.unknownColumns, stale: register.staleColumns) : nil
         changes.append(
             Entry(
                 sequence: event.sequence,
                 recordedAt: event.recordedAt,
                 committedAt: change.committedAt,
                 kinds: kinds,
-                values: isRemoved ? [] : values,
-                marks: marks
+                values: isRemoved ? .changed([]) : Self.values(effect, of: register),
+                marks: hasMarks ? register.marks : nil
             )
         )
+    }
+
+    private static func values(_ effect: RowEffect, of register: RowRegister) -> Values {
+        // A changed value gets a text of its own, or it would keep the values of its whole record.
+        if effect.wasPresent { return .changed(effect.changed.map(\.detached)) }
+        if let record = register.onlyRecord { return .whole(record) }
+        return .changed(register.values.map { RowEffect.ColumnChange(name: $0.name, value: $0.value.detached) })
     }
 
     /// All entries with the row's fields after each. Cost: O(entries times columns).
@@ -73,7 +88,7 @@ struct RowHistory: Codable, Sendable {
                     "committedAt": change.committedAt.normalFormText,
                     "kinds": .int(change.kinds.rawValue),
                     "values": .array(
-                        change.values.map { .array([.string($0.name)] + ($0.value.map { [$0.value] } ?? [])) }
+                        change.values.columns.map { .array([.string($0.name)] + ($0.value.map { [$0.value] } ?? [])) }
                     ),
                     "unknown": (change.marks?.unknown).map { .array($0.map { .string($0) }) },
                     "stale": (change.marks?.stale).map { .array($0.map { .string($0) }) },
@@ -88,11 +103,11 @@ extension RowHistory {
     private struct ShownRow {
         /// Sorted by name.
         private var columns: [(name: String, value: JSONValue)] = []
-        private var marks = Marks()
+        private var marks = RowColumns.Marks()
 
         mutating func apply(_ change: Entry) {
             if change.kinds.contains(.added) { columns = [] }
-            for column in change.values { set(column) }
+            for column in change.values.columns { set(column) }
             if let marks = change.marks { self.marks = marks }
         }
 

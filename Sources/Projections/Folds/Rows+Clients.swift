@@ -146,8 +146,10 @@ extension RowChange {
 
 extension SettledRow {
     fileprivate var updatedAt: Timestamp? { RowChange.time(record["updated_at"]) }
+}
 
-    /// Whether a client still lists the row although it is soft-deleted.
+extension Rows {
+    /// Whether a client still lists a row of the table although it is soft-deleted.
     func staysListed(in table: EntityID, _ context: RowContext) -> Bool {
         guard context.rules.contains(.softDeletedStaysListed) else { return false }
         let table = ClientTable(rawValue: context.names.text(table))

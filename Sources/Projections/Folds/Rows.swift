@@ -30,7 +30,7 @@ struct Rows: Fold {
         var register = registers.removeValue(forKey: key) ?? RowRegister()
         let effect = register.apply(change, at: context.event.sequence.rawValue)
         // A change without effect on an unknown row leaves no register.
-        if !register.changedAt.isEmpty { registers[key] = register }
+        if register.isKnown { registers[key] = register }
         // A change may have an effect on the register alone, such as a newer position of an equal value.
         guard let effect, effect.hasChangedRow else { return }
         context.touch(key)
@@ -39,7 +39,8 @@ struct Rows: Fold {
 
     func keys(in section: Section, names: Names) -> [EntityKey] {
         guard section == .rows else { return [] }
-        return registers.filter { $0.value.isPresent }.keys.sorted { names.precedes($0, $1) }
+        let present = registers.lazy.filter { $0.value.isPresent }.map(\.key)
+        return present.sorted { names.precedes($0, $1) }
     }
 
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
@@ -47,13 +48,39 @@ struct Rows: Fold {
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
-        guard let row = registers[key]?.settled else { return nil }
+        guard let register = registers[key], let row = register.settled else { return nil }
         var members = row.members
-        // Here and not in the register, because the client knows of the deletion and lists the row all the same.
-        if row.staysListed(in: key.first, context) { members["state"] = .string("live") }
+        members["state"] = .string(standing(of: register, in: key.first, context))
         members["table"] = .string(context.names.text(key.first))
         members["id"] = .string(context.names.text(key.second))
         return .object(members)
+    }
+
+    /// Writes what `row(for:context:)` makes, its members in canonical order.
+    func digestRow(for key: EntityKey, context: RowContext) -> Hash256? {
+        guard let register = registers[key], register.isPresent else { return nil }
+        let marks = register.marks
+        var text = CanonicalText()
+        text.raw("{\"id\":")
+        text.string(context.names.text(key.second))
+        text.raw(",\"record\":")
+        text.object(register.values)
+        text.raw(",\"staleColumns\":")
+        text.array(marks.stale)
+        text.raw(",\"state\":")
+        text.string(standing(of: register, in: key.first, context))
+        text.raw(",\"table\":")
+        text.string(context.names.text(key.first))
+        text.raw(",\"unknownColumns\":")
+        text.array(marks.unknown)
+        text.raw("}")
+        return text.hash
+    }
+
+    /// The row's `state`.
+    private func standing(of register: RowRegister, in table: EntityID, _ context: RowContext) -> String {
+        // Here and not in the register, because the client knows of the deletion and lists the row all the same.
+        register.isSoftDeleted && !staysListed(in: table, context) ? "soft_deleted" : "live"
     }
 
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {

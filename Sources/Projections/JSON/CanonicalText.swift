@@ -15,7 +15,7 @@ struct CanonicalText: ~Copyable {
         let range: Range<Int>
     }
 
-    private var writer = CanonicalWriter()
+    private var writer: CanonicalWriter
     /// The members of all open objects, outermost first.
     private var members: [Member] = []
     /// The members of an object while they are put in order.
@@ -24,7 +24,54 @@ struct CanonicalText: ~Copyable {
     /// The most members that are sorted by insertion.
     private static let insertedCountMax = 24
 
-    init() {}
+    /// - Parameter byteCount: the room at first, in bytes; it grows when it is full.
+    init(byteCount: Int = 1024) {
+        writer = CanonicalWriter(byteCount: byteCount)
+    }
+
+    /// The hash of what was written.
+    var hash: Hash256 { writer.withBytes { Hasher256.hash($0) } }
+
+    /// Writes text verbatim.
+    mutating func raw(_ text: StaticString) { writer.raw(text) }
+
+    /// Writes a text with quotes.
+    mutating func string(_ text: String) { writer.string(text) }
+
+    /// Writes an array of texts.
+    mutating func array(_ texts: [String]) {
+        writer.raw("[")
+        for (place, text) in texts.enumerated() {
+            if place > 0 { writer.raw(",") }
+            writer.string(text)
+        }
+        writer.raw("]")
+    }
+
+    /// Writes an object; all names differ.
+    mutating func object(_ members: [(name: String, value: StoredJSON)]) {
+        let isInOrder = zip(members, members.dropFirst()).allSatisfy { Self.precedes($0.name, $1.name) }
+        writer.raw("{")
+        for (place, member) in (isInOrder ? members : members.sorted { Self.precedes($0.name, $1.name) }).enumerated() {
+            if place > 0 { writer.raw(",") }
+            writer.string(member.name)
+            writer.raw(":")
+            member.value.withBytes { bytes in
+                var reader = JSONReader(bytes)
+                // The text was checked when it was stored, so the reader finds no fault.
+                try? value(&reader)
+            }
+        }
+        writer.raw("}")
+    }
+
+    /// Whether the first name sorts before the second by UTF-16 code units.
+    private static func precedes(_ left: String, _ right: String) -> Bool {
+        var (left, right) = (left, right)
+        return left.withUTF8 { here in
+            right.withUTF8 { CanonicalWriter.order(UnsafeRawBufferPointer(here), UnsafeRawBufferPointer($0)) < 0 }
+        }
+    }
 
     /// The hash of the canonical text of an object without the members of one name.
     ///
@@ -36,7 +83,7 @@ struct CanonicalText: ~Copyable {
         var reader = JSONReader(bytes)
         try object(&reader, without: omitted)
         try reader.finish()
-        return writer.withBytes { Hasher256.hash($0) }
+        return hash
     }
 
     /// Writes the next value. Recursive: the reader limits the depth.

@@ -111,7 +111,8 @@ extension CanonicalWriter {
         return here.count - there.count
     }
 
-    private mutating func string(_ text: String) {
+    /// Writes a text with quotes.
+    mutating func string(_ text: String) {
         raw("\"")
         content(of: text)
         raw("\"")

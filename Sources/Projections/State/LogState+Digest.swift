@@ -34,13 +34,4 @@ extension Section {
         default: true
         }
     }
-
-    /// The members of the section's rows that depend on sequence numbers or passing time alone.
-    var membersOutsideDigest: [String] {
-        switch self {
-        case .deletedMessages: ["sequence"]
-        case .sessions: ["stale", "state"]
-        default: []
-        }
-    }
 }

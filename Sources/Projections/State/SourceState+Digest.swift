@@ -161,13 +161,7 @@ extension SourceState {
     /// SHA-256 over the canonical text of the row, without the members outside the digest; `nil` if the row does not
     /// exist. The row has no `source` here: the key contains it.
     func digestRow(of key: EntityKey) -> Hash256? {
-        let rowContext = rowContext(asOf: clock)
-        guard let fold = fold(for: key.section), let row = fold.row(for: key, context: rowContext)?.object else {
-            return nil
-        }
-        var covered = row
-        for member in key.section.membersOutsideDigest { covered[member] = nil }
-        return JSONValue.object(covered).canonicalHash
+        fold(for: key.section)?.digestRow(for: key, context: rowContext(asOf: clock))
     }
 
     /// The row hash for a number of issues of one reason.

@@ -80,7 +80,7 @@ package struct Names: Codable, Sendable {
     /// Whether one id sorts before another by UTF-8 bytes: the only order of ids.
     func precedes(_ left: EntityID, _ right: EntityID) -> Bool {
         if let left = left.number, let right = right.number { return Self.precedes(left, right) }
-        return left != right && text(left).utf8.lexicographicallyPrecedes(text(right).utf8)
+        return left != right && ExactText.precedes(text(left), text(right))
     }
 
     /// Whether the decimal digits of one number sort before those of another, as texts: 10 comes before 9. Both are

@@ -6,6 +6,15 @@ public enum Section: String, CaseIterable, Codable, Hashable, Sendable {
 
     /// Whether the rows are messages, live or deleted.
     var isOfMessages: Bool { self == .messages || self == .deletedMessages }
+
+    /// The members of the section's rows that depend on sequence numbers or passing time alone.
+    var membersOutsideDigest: [String] {
+        switch self {
+        case .deletedMessages: ["sequence"]
+        case .sessions: ["stale", "state"]
+        default: []
+        }
+    }
 }
 
 /// Identifies one row of the state document within its source. A key of handles: it means nothing in another state.
@@ -22,5 +31,11 @@ package struct EntityKey: Codable, Hashable, Sendable {
         self.section = section
         self.first = first
         self.second = second
+    }
+
+    /// Feeds the ids alone, since a pair of ids names few rows. By default the section would be hashed as a text.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(first)
+        hasher.combine(second)
     }
 }

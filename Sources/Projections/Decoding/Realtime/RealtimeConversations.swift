@@ -9,10 +9,9 @@ struct RealtimeConversations: Codable, Sendable {
     private struct Conversation: Codable {
         var register = RowRegister()
         var timeline = ConversationTimeline()
-        /// The identities of the changes applied, to recognise repeats, with their sequences. Changes from before a
-        /// deletion stay: their messages still existed. `RowRegister` may forget identities below its floor, so this
-        /// table is the longer one.
-        var identities: [Hash256: UInt64] = [:]
+        /// The changes that had an effect on the row or on its messages. Changes from before a deletion count: their
+        /// messages still existed.
+        var applied = AppliedChanges()
     }
 
     private var conversations: [EntityID: Conversation] = [:]
@@ -22,17 +21,18 @@ struct RealtimeConversations: Codable, Sendable {
     mutating func apply(_ change: RowChange, into changes: inout [Change], context: inout FoldContext) {
         // The conversation leaves the table during the change: as its only owner, it changes without a copy.
         var conversation = conversations.removeValue(forKey: change.id) ?? Conversation()
-        defer { if !conversation.identities.isEmpty { conversations[change.id] = conversation } }
-        guard conversation.identities[change.identity] == nil else { return }
+        defer { if !conversation.applied.isEmpty { conversations[change.id] = conversation } }
+        guard !conversation.applied.contains(change.identity) else { return }
         let sequence = context.event.sequence.rawValue
         let before = Self.standing(conversation.register)
-        let isEffective = conversation.register.apply(change, at: sequence, comparing: false) != nil
+        let effect = conversation.register.apply(change, at: sequence, comparing: false, noting: false)
+        let isEffective = effect != nil
         // A stale reading changes nothing. A late frame goes on: too old for the register, it may still be a version of
         // its messages.
         if change.isReading, !isEffective { return }
         let after = Self.standing(conversation.register)
         let statement = Self.statement(change, context: &context)
-        if isEffective || statement != nil { conversation.identities[change.identity] = sequence }
+        if isEffective || statement != nil { conversation.applied.append(change.identity, at: sequence) }
         if let after, before.map({ !$0.isSame(as: after) }) ?? true {
             let fields = ChannelFields(id: change.id, name: after.title?.string, kind: "conversation")
             changes.append(.channel(.stated(fields)))
@@ -52,18 +52,17 @@ struct RealtimeConversations: Codable, Sendable {
 
     /// Every applied change is needed: a later row may be committed between any two of them.
     func collectNeeded(into sequences: inout Set<UInt64>) {
-        for conversation in conversations.values { sequences.formUnion(conversation.identities.values) }
+        for conversation in conversations.values { sequences.formUnion(conversation.applied.sequences) }
     }
 
     func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for id in conversations.keys.sorted(by: { names.precedes($0, $1) }) {
-            let identities = (conversations[id]?.identities ?? [:]).sorted { $0.value < $1.value }
             take(
                 .object([
                     "id": .string(names.text(id)),
                     "register": conversations[id]?.register.normalForm(),
                     "timeline": conversations[id]?.timeline.normalForm(names: names),
-                    "identities": .array(identities.map { .array([.string($0.key.hex), .int($0.value)]) }),
+                    "applied": conversations[id]?.applied.normalForm(),
                 ])
             )
         }

@@ -50,7 +50,7 @@ extension RealtimeDecoder {
 
     /// The columns of a row; `nil` if it is no object.
     private mutating func record(_ row: UnsafeRawBufferPointer) -> RowRecord? {
-        try? RowRecord(row, &shapes)
+        try? shapes.record(row)
     }
 
     /// The hundred rows with the earliest `created_at`, sorted by it; rows without a readable one are the earliest, and

@@ -32,7 +32,7 @@ struct RealtimeDecoder: EventDecoder {
         default: break
         }
         let isInbound = envelope.attributes["dir"] != "out"
-        let frame = RealtimeFrame(payload)
+        let frame = RealtimeFrame(payload, &shapes)
         // Every frame counts here, malformed ones too: an inbound frame proves that the recorder listened.
         subscriptions.observe(frame, isInbound: isInbound, at: context.event)
         switch frame {

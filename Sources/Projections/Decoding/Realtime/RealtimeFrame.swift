@@ -17,11 +17,12 @@ enum RealtimeFrame {
         "presence", "presence_state", "presence_diff", "broadcast", "postgres_changes",
     ]
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    /// - Parameter shapes: finds the lists of columns that earlier frames had.
+    init(_ bytes: UnsafeRawBufferPointer, _ shapes: inout RowShapes) {
         // No JSON text begins with such a byte.
         if let first = bytes.first, first <= 4, bytes.count > 4 { self = .binary; return }
         var reader = JSONReader(bytes)
-        guard let parts = try? Parts(&reader) else { self = .malformed("not one JSON text"); return }
+        guard let parts = try? Parts(&reader, &shapes) else { self = .malformed("not one JSON text"); return }
         guard parts.isWhole else { self = .malformed("an array of another length than 5"); return }
         guard let topic = parts.topic else { self = .malformed("topic is no text"); return }
         guard let event = parts.event else { self = .malformed("event is no text"); return }
@@ -38,17 +39,17 @@ extension RealtimeFrame {
         var payload = RealtimePayload()
 
         /// Reads a whole text. Of a repeated member, the last counts.
-        init(_ reader: inout JSONReader) throws(JSONError) {
+        init(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
             switch try reader.kind() {
-            case .object: try readMembers(&reader)
-            case .array: try readElements(&reader)
+            case .object: try readMembers(&reader, &shapes)
+            case .array: try readElements(&reader, &shapes)
             default: try reader.skip()
             }
             try reader.finish()
         }
 
         /// Reads the form of version 1.0.0.
-        private mutating func readMembers(_ reader: inout JSONReader) throws(JSONError) {
+        private mutating func readMembers(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
             try reader.enterObject()
             while let name = try reader.nextMember() {
                 if name == "topic" {
@@ -56,7 +57,7 @@ extension RealtimeFrame {
                 } else if name == "event" {
                     event = try reader.text()
                 } else if name == "payload" {
-                    payload = try RealtimePayload(&reader)
+                    payload = try RealtimePayload(&reader, &shapes)
                 } else {
                     try reader.skip()
                 }
@@ -64,14 +65,14 @@ extension RealtimeFrame {
         }
 
         /// Reads the form of version 2.0.0. The first two elements, `join_ref` and `ref`, match replies to requests.
-        private mutating func readElements(_ reader: inout JSONReader) throws(JSONError) {
+        private mutating func readElements(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
             var count = 0
             try reader.enterArray()
             while try reader.nextElement() {
                 switch count {
                 case 2: topic = try reader.text()
                 case 3: event = try reader.text()
-                case 4: payload = try RealtimePayload(&reader)
+                case 4: payload = try RealtimePayload(&reader, &shapes)
                 default: try reader.skip()
                 }
                 count += 1
@@ -92,7 +93,7 @@ struct RealtimePayload {
 
     init() {}
 
-    fileprivate init(_ reader: inout JSONReader) throws(JSONError) {
+    fileprivate init(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
         guard try reader.kind() == .object else {
             try reader.skip()
             return
@@ -100,7 +101,7 @@ struct RealtimePayload {
         try reader.enterObject()
         while let name = try reader.nextMember() {
             if name == "data" {
-                change = try RealtimeRow(&reader)
+                change = try RealtimeRow(&reader, &shapes)
             } else if name == "extension" {
                 `extension` = try reader.text()
             } else if name == "status" {
@@ -124,27 +125,33 @@ struct RealtimeRow {
     private(set) var committedAt: String?
     /// True if an error says that values were too large to send.
     private(set) var isPartial = false
-    /// The objects of the row after and before the change, and the list of its columns; `nil` if they are missing or of
-    /// another type.
-    private(set) var record: UnsafeRawBufferPointer?
+    /// The row after the change; `nil` if it is missing or no object.
+    private(set) var record: RowRecord?
+    /// The object of the row before the change, and the list of its columns; `nil` if they are missing or of another
+    /// type.
     private(set) var oldRecord: UnsafeRawBufferPointer?
     private(set) var columns: UnsafeRawBufferPointer?
 
     /// Reads the next value of a frame; `nil`, behind the value, if it is no object.
-    fileprivate init?(_ reader: inout JSONReader) throws(JSONError) {
+    fileprivate init?(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
         guard try reader.kind() == .object else {
             try reader.skip()
             return nil
         }
         let start = reader
         try reader.enterObject()
-        while let name = try reader.nextMember() { try read(name, &reader) }
+        while let name = try reader.nextMember() { try read(name, &reader, &shapes) }
         data = reader.bytes(from: start)
     }
 
-    private mutating func read(_ name: JSONText, _ reader: inout JSONReader) throws(JSONError) {
+    private mutating func read(
+        _ name: JSONText,
+        _ reader: inout JSONReader,
+        _ shapes: inout RowShapes
+    ) throws(JSONError) {
         if name == "record" {
-            record = try reader.slice(of: .object)
+            record = try reader.kind() == .object ? try shapes.record(&reader) : nil
+            if record == nil { try reader.skip() }
         } else if name == "old_record" {
             oldRecord = try reader.slice(of: .object)
         } else if name == "columns" {
@@ -187,7 +194,7 @@ struct RealtimeRow {
 
     /// Hash of the canonical text without `columns`, which only describe the table.
     fileprivate var identity: Hash256? {
-        var text = CanonicalText()
+        var text = CanonicalText(byteCount: data.count)
         return try? text.hash(ofObject: data, without: "columns")
     }
 }
@@ -272,8 +279,8 @@ extension RowChange {
         guard let committedAt = row.committedAt.flatMap(RemoteTime.postgres) else {
             return .failure(Fault(reason: "commit_timestamp is missing or no time"))
         }
-        let record = row.record.flatMap { try? RowRecord($0, &shapes) }
-        guard let id = idText(record?["id"]) ?? idText(row.oldID) else {
+        let record = row.record
+        guard let id = idText(record?.text(of: "id")?.value) ?? idText(row.oldID) else {
             return .failure(Fault(reason: "id is missing in record and old_record"))
         }
         if operation != .delete, record == nil { return .failure(Fault(reason: "record is no object")) }

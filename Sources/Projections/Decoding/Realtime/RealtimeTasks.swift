@@ -20,7 +20,7 @@ struct RealtimeTasks: Codable, Sendable {
     mutating func apply(_ change: RowChange, into changes: inout [Change], context: inout FoldContext) {
         // The task leaves the table during the change: as its only owner, `task` changes without a copy.
         var task = tasks.removeValue(forKey: change.id) ?? Task()
-        defer { if !task.register.changedAt.isEmpty { tasks[change.id] = task } }
+        defer { if task.register.isKnown { tasks[change.id] = task } }
         guard task.register.apply(change, at: context.event.sequence.rawValue, comparing: false) != nil else { return }
         let (before, row) = (task.list, task.register.settled.flatMap { $0.isTask ? $0 : nil })
         task.list = row.map { context.names.id($0.taskList.name) }

@@ -1,0 +1,344 @@
+/// The columns of one row: the newest record whole, and what it does not tell.
+///
+/// Most changes state every column, so most rows are one record and nothing else. A column that the newest record lacks, or
+/// of which another change tells more, has an entry in `others`.
+struct RowColumns: Codable, Sendable {
+    typealias Position = RowRegister.Position
+
+    /// The knowledge of one column, by positions: which change gave its value, which named it last, which lacked its
+    /// value.
+    struct Column: Codable {
+        struct Content: Codable {
+            var value: StoredJSON
+            var position: Position
+        }
+
+        let name: String
+        /// The last value; `nil` if no change had one.
+        var content: Content?
+        /// The last change that named the column.
+        var named: Position?
+        /// The last partial change that lacked the column's value.
+        var lacked: Position?
+
+        /// True if the column exists but no change since the floor had its value.
+        var isUnknown: Bool { content == nil && named != nil }
+
+        /// True if a later change may have set the column and was too large to contain it.
+        var isStale: Bool {
+            guard let content, let lacked else { return false }
+            return content.position < lacked
+        }
+    }
+
+    /// The columns that a row of the document lists beside its values, sorted by name.
+    struct Marks: Codable, Equatable {
+        /// Columns that exist but whose value was never seen.
+        var unknown: [String] = []
+        /// Columns whose known value may be outdated.
+        var stale: [String] = []
+    }
+
+    /// The record of the change that comes last in commit order of those that had values.
+    private struct Newest: Codable {
+        var record: RowRecord
+        var position: Position
+        /// The columns that the change named.
+        var named: RowShape
+    }
+
+    /// `nil` if no change since the floor had values.
+    private var newest: Newest?
+    /// Sorted by name, each name once. Content only of columns that the newest record lacks, and older than it; the other
+    /// positions only where they tell more than the newest change does.
+    private var others: [Column] = []
+
+    init() {}
+
+    // MARK: - Reading
+
+    /// The last value of a column, as a text; `nil` if none is known.
+    func text(of name: String) -> StoredJSON? {
+        newest?.record.text(of: name) ?? place(of: name).flatMap { others[$0].content?.value }
+    }
+
+    /// The only record that gave values; `nil` if several did, or none.
+    var onlyRecord: RowRecord? {
+        others.contains { $0.content != nil } ? nil : newest?.record
+    }
+
+    /// The columns that have a value, in the order of their names' UTF-8 bytes.
+    var values: [(name: String, value: StoredJSON)] {
+        guard let record = onlyRecord else {
+            return all.compactMap { column in column.content.map { (column.name, $0.value) } }
+        }
+        return record.shape.sorted.map { (record.shape.names[$0], record[$0]) }
+    }
+
+    /// What the row lists beside its values.
+    var marks: Marks {
+        // Every column with a mark has an entry in `others`: what the newest change named and stated is known.
+        if others.isEmpty { return Marks() }
+        let columns = others.map { $0.stated(by: newest?.record, at: newest?.position) }
+        return Marks(
+            unknown: columns.filter(\.isUnknown).map(\.name),
+            stale: columns.filter(\.isStale).map(\.name)
+        )
+    }
+
+    /// All columns, in the order of their names' UTF-8 bytes. Cost: O(columns).
+    var all: [Column] {
+        guard let newest else { return others }
+        var all: [Column] = []
+        var rest = others[...]
+        let shape = newest.record.shape
+        for place in shape.sorted {
+            let name = shape.names[place]
+            while let next = rest.first, ExactText.precedes(next.name, name) { all.append(rest.removeFirst()) }
+            var column = Column(name: name)
+            if let next = rest.first, ExactText.areSame(next.name, name) { column = rest.removeFirst() }
+            column.content = Column.Content(value: newest.record[place], position: newest.position)
+            if column.named == nil, newest.named.place(of: name) != nil { column.named = newest.position }
+            all.append(column)
+        }
+        return all + rest
+    }
+
+    // MARK: - Changing
+
+    /// Takes over the values, and notes the names, for which nothing newer is known; false if there is none.
+    ///
+    /// Cost: O(columns of the change) for a change like the newest one, else O(n log n) in the columns of the row.
+    ///
+    /// - Parameter changed: gets the columns whose values differ afterwards, unless it is `nil`.
+    mutating func set(
+        _ change: RowChange,
+        at position: Position,
+        noting changed: inout [RowEffect.ColumnChange]?
+    ) -> Bool {
+        if change.record.isEmpty { return setNames(of: change, at: position) }
+        if let newest, newest.position > position {
+            let hasValues = setLateValues(of: change.record, at: position, noting: &changed)
+            return setNames(of: change, at: position) || hasValues
+        }
+        let isLikeBefore =
+            others.isEmpty && newest?.record.shape === change.record.shape && newest?.named === change.columns
+        if changed != nil { changed?.append(contentsOf: differences(from: change.record)) }
+        if !isLikeBefore { makeRoom(for: change, at: position) }
+        newest = Newest(record: change.record, position: position, named: change.columns)
+        // A change that names what the record before it stated leaves nothing to note.
+        if !isLikeBefore { _ = setNames(of: change, at: position) }
+        return true
+    }
+
+    /// Forgets what changes up to a position stated.
+    mutating func forget(upTo position: Position) {
+        if let newest, newest.position <= position { self.newest = nil }
+        if others.isEmpty { return }
+        for place in others.indices { others[place].forget(upTo: position) }
+        others.removeAll(where: \.isEmpty)
+    }
+
+    /// The columns of a newer record whose values differ from the known ones, in the order of their names' UTF-8 bytes.
+    private func differences(from record: RowRecord) -> [RowEffect.ColumnChange] {
+        var differences: [RowEffect.ColumnChange] = []
+        let (shape, known) = (record.shape, newest?.record ?? RowRecord())
+        var (knownWalk, otherWalk) = (NameWalk(), NameWalk())
+        for place in shape.sorted {
+            let name = shape.names[place]
+            if shape === known.shape {
+                if known.isSame(at: place, as: record, at: place) { continue }
+            } else if let other = knownWalk.place(of: name, in: known.shape) {
+                if known.isSame(at: other, as: record, at: place) { continue }
+            } else if let other = otherWalk.place(of: name, in: others),
+                others[other].content?.value.isSame(as: record[place]) ?? false
+            {
+                continue
+            }
+            differences.append(RowEffect.ColumnChange(name: name, value: record[place]))
+        }
+        return differences
+    }
+
+    /// Moves what the newest record knows and the record of a newer change does not tell into `others`, and drops from there
+    /// what the change tells.
+    private mutating func makeRoom(for change: RowChange, at position: Position) {
+        let shape = change.record.shape
+        for place in others.indices where shape.place(of: others[place].name) != nil {
+            others[place].content = nil
+            if let named = others[place].named, named < position, change.columns.place(of: others[place].name) != nil {
+                others[place].named = nil
+            }
+        }
+        if let newest {
+            let known = newest.record.shape
+            let left = known.sorted.filter { place in
+                let name = known.names[place]
+                let isTold = shape === known || shape.place(of: name) != nil
+                // Of a column that the change states and does not name, the older change is still the last that named it.
+                return !isTold || change.columns.place(of: name) == nil && newest.named.place(of: name) != nil
+            }
+            add(left.map { known.names[$0] })
+            for place in left {
+                guard let other = self.place(of: known.names[place]) else { continue }
+                if shape.place(of: known.names[place]) == nil {
+                    // Its own text: a single column would keep the values of a whole record in memory.
+                    others[other].content = Column.Content(
+                        value: newest.record[place].detached,
+                        position: newest.position
+                    )
+                }
+                if newest.named.place(of: known.names[place]) != nil {
+                    _ = Self.raise(&others[other].named, to: newest.position)
+                }
+            }
+        }
+        others.removeAll(where: \.isEmpty)
+    }
+
+    /// Takes over those values of a record for which nothing newer is known; false if there is none.
+    private mutating func setLateValues(
+        of record: RowRecord,
+        at position: Position,
+        noting changed: inout [RowEffect.ColumnChange]?
+    ) -> Bool {
+        let shape = record.shape
+        let unstated = shape.sorted.filter { newest?.record.shape.place(of: shape.names[$0]) == nil }
+        add(unstated.map { shape.names[$0] })
+        var isEffective = false
+        var walk = NameWalk()
+        for index in unstated {
+            guard let place = walk.place(of: shape.names[index], in: others) else { continue }
+            let known = others[place].content
+            if let known, known.position >= position { continue }
+            let value = record[index].detached
+            if changed != nil, !(known?.value.isSame(as: value) ?? false) {
+                changed?.append(RowEffect.ColumnChange(name: shape.names[index], value: value))
+            }
+            others[place].content = Column.Content(value: value, position: position)
+            isEffective = true
+        }
+        return isEffective
+    }
+
+    /// Notes which columns a change named, and which values it was too large to contain; false if nothing is news.
+    private mutating func setNames(of change: RowChange, at position: Position) -> Bool {
+        let isNamed = raise(\.named, of: unnamed(of: change, at: position), to: position)
+        return raise(\.lacked, of: lacked(by: change), to: position) || isNamed
+    }
+
+    /// The names of a change, sorted, without those that the newest change named and stated, at the same position or a later
+    /// one: naming these is no news.
+    private func unnamed(of change: RowChange, at position: Position) -> [String] {
+        let shape = change.columns
+        guard let newest, newest.position >= position else { return shape.sorted.map { shape.names[$0] } }
+        var (named, stated) = (NameWalk(), NameWalk())
+        return shape.sorted.lazy.map { shape.names[$0] }.filter { name in
+            let isNamed = newest.named === shape || named.place(of: name, in: newest.named) != nil
+            return !isNamed || stated.place(of: name, in: newest.record.shape) == nil
+        }
+    }
+
+    /// The names, sorted, whose values a change was too large to contain.
+    private func lacked(by change: RowChange) -> [String] {
+        guard change.isPartial else { return [] }
+        let shape = change.columns
+        return shape.sorted.map { shape.names[$0] }.filter { change.record.shape.place(of: $0) == nil }
+    }
+
+    /// Moves a position of the columns with some names, sorted, forward; false if each is further already.
+    private mutating func raise(
+        _ path: WritableKeyPath<Column, Position?>,
+        of names: [String],
+        to position: Position
+    ) -> Bool {
+        add(names)
+        var isRaised = false
+        var walk = NameWalk()
+        for name in names {
+            guard let place = walk.place(of: name, in: others) else { continue }
+            isRaised = Self.raise(&others[place][keyPath: path], to: position) || isRaised
+        }
+        return isRaised
+    }
+
+    /// Moves a position forward; false if it is further already.
+    private static func raise(_ known: inout Position?, to position: Position) -> Bool {
+        if let known, known > position { return false }
+        known = position
+        return true
+    }
+
+    // MARK: - Entries
+
+    /// The most new entries that are inserted one by one; each moves the entries behind it, which is faster than comparing
+    /// all of them only for a few.
+    private static let insertedCountMax = 8
+
+    /// Adds entries for those of some names, sorted, that have none. Cost: O(names), and O(entries) if one is new.
+    private mutating func add(_ names: [String]) {
+        if names.isEmpty { return }
+        var walk = NameWalk()
+        let missing = names.filter { walk.place(of: $0, in: others) == nil }
+        if missing.count <= Self.insertedCountMax {
+            for name in missing { others.insert(Column(name: name), at: insertionPlace(of: name)) }
+        } else {
+            others += missing.map { Column(name: $0) }
+            others.sort { ExactText.precedes($0.name, $1.name) }
+        }
+    }
+
+    private func insertionPlace(of name: String) -> Int {
+        others.partitioningIndex { !ExactText.precedes($0.name, name) }
+    }
+
+    private func place(of name: String) -> Int? {
+        let place = insertionPlace(of: name)
+        return place < others.count && ExactText.areSame(others[place].name, name) ? place : nil
+    }
+}
+
+extension RowColumns.Column {
+    /// The column with its value in the newest record, if that has one.
+    fileprivate func stated(by record: RowRecord?, at position: RowRegister.Position?) -> Self {
+        guard let record, let position, let value = record.text(of: name) else { return self }
+        var column = self
+        column.content = Content(value: value, position: position)
+        return column
+    }
+
+    /// Whether nothing is known of the column.
+    fileprivate var isEmpty: Bool { content == nil && named == nil && lacked == nil }
+
+    /// Forgets what changes up to a position stated.
+    fileprivate mutating func forget(upTo position: RowRegister.Position) {
+        if let content, content.position <= position { self.content = nil }
+        if let named, named <= position { self.named = nil }
+        if let lacked, lacked <= position { self.lacked = nil }
+    }
+}
+
+/// Finds names that come in ascending order: the next name is mostly that of the next column.
+private struct NameWalk {
+    private var next = 0
+
+    mutating func place(of name: String, in columns: [RowColumns.Column]) -> Int? {
+        if next >= columns.count || !ExactText.areSame(columns[next].name, name) {
+            next = columns[next...].partitioningIndex { !ExactText.precedes($0.name, name) }
+            guard next < columns.count, ExactText.areSame(columns[next].name, name) else { return nil }
+        }
+        next += 1
+        return next - 1
+    }
+
+    /// The place in `names` of a shape.
+    mutating func place(of name: String, in shape: RowShape) -> Int? {
+        let sorted = shape.sorted
+        if next >= sorted.count || !ExactText.areSame(shape.names[sorted[next]], name) {
+            next = sorted[next...].partitioningIndex { !ExactText.precedes(shape.names[$0], name) }
+            guard next < sorted.count, ExactText.areSame(shape.names[sorted[next]], name) else { return nil }
+        }
+        next += 1
+        return sorted[next - 1]
+    }
+}
