@@ -39,6 +39,48 @@ import Testing
         #expect(try store.read { try Replay.logState(of: $0, options: options).normalFormHash } == first)
     }
 
+    /// The refusal lies beside the log, so a later replay does not encode the state only to find the same.
+    @Test func aStateThatWasTooLargeIsTriedAgainAtTwiceTheBytes() throws {
+        let directory = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: directory.path("L"))
+        var options = ReplayOptions()
+        options.keeping = KeptStateOptions(build: "test")
+        options.keeping?.eventsMin = 100
+        options.chunkEvents = 100
+        /// Appends status files of new sessions, whose state is as large as they are, and replays; the payload bytes of
+        /// the log and of the last refusal.
+        func grow(to count: Int) throws -> (log: Int, refused: Int) {
+            let drafts = try (0..<count).map { number in
+                DraftEvent(
+                    recordedAt: Timestamp(seconds: 1_770_000_000 + Int64(number)),
+                    source: try SourceName("mac"),
+                    kind: try EventKind("status.file/1"),
+                    key: try EventKey("file \(number)"),
+                    attributes: try Attributes([
+                        Attributes.Pair(name: "op", value: "write"),
+                        Attributes.Pair(name: "path", value: "/tmp/vibestatus-\(number).json"),
+                    ]),
+                    payload: Array(#"{"state":"idle","project":"p\#(number)"}"#.utf8)
+                )
+            }
+            _ = try store.append(drafts)
+            return try store.read { session in
+                let state = try Replay.logState(of: session, options: options)
+                let whole = try Replay.logState(of: session).normalFormHash
+                #expect(state.normalFormHash == whole)
+                let states = KeptStates(rules: [], build: "test")
+                #expect(states.sequences(in: session).isEmpty)
+                return (drafts.reduce(0) { $0 + $1.payload.count }, states.refusedPayloadBytes(in: session))
+            }
+        }
+        let first = try grow(to: 150)
+        #expect(first.refused > 0 && first.refused <= first.log)
+        let second = try grow(to: 190)
+        #expect(second.refused == first.refused, "nothing was tried again")
+        let third = try grow(to: 1000)
+        #expect(third.refused >= 2 * first.refused)
+    }
+
     /// A state of rows is about as large as its events. Finding that out costs no more than encoding what is allowed.
     @Test func aStateThatIsTooLargeIsNotEncodedWhole() throws {
         let rows = (0..<1000).map { number in ["id": "row \(number)", "text": String(repeating: "words ", count: 20)] }

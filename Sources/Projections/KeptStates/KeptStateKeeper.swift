@@ -55,6 +55,9 @@ struct KeptStateKeeper {
     /// The bytes of everything but messages in the state encoded last, and that state's payload bytes; 0 before the
     /// first.
     private var rest = (bytes: 0, payloadBytes: 0)
+    /// The payload bytes of the last state that turned out too large while it was encoded, also in an earlier replay; 0 if
+    /// none did.
+    private var refusedBytes = 0
     private let writer = BackgroundWriter()
 
     /// - Parameters:
@@ -69,6 +72,7 @@ struct KeptStateKeeper {
     /// The newest state kept at or before a point, and before every event that is left out; `nil` if none is readable.
     /// Removes those that it cannot read, so that they are not tried again.
     mutating func nearest(through point: SequenceNumber, in session: borrowing ReadSession) -> LogState? {
+        refusedBytes = states.refusedPayloadBytes(in: session)
         for sequence in sequences(through: point, in: session).reversed() {
             if let (state, kept) = states.state(at: sequence, in: session) {
                 last = kept
@@ -107,7 +111,8 @@ struct KeptStateKeeper {
     mutating func keep(_ state: inout LogState, in session: borrowing ReadSession) throws {
         foldedBytes = 0
         let restMax = restBytesMax(of: state)
-        guard restEstimate <= restMax, writer.isDone(), let table = states.writableTable(in: session),
+        // A state that was too large is encoded again only once it is that of twice as many bytes.
+        guard payloadBytes / 2 >= refusedBytes, restEstimate <= restMax, writer.isDone(), let table = states.writableTable(in: session),
             !states.sequences(in: session).contains(state.sequence)
         else { return }
         let saving: KeptStates.Saving
@@ -120,7 +125,8 @@ struct KeptStateKeeper {
                 in: session
             )
         } catch is StateEncoder.LimitExceeded {
-            rest = (restMax + 1, payloadBytes)
+            refusedBytes = payloadBytes
+            writer.write { [states, payloadBytes] in try states.noteRefusal(payloadBytes: payloadBytes, in: table) }
             return
         }
         rest = (saving.kept.byteCounts.rest, payloadBytes)

@@ -9,6 +9,7 @@ import EventLog
 /// Keys begin with the rules as 32 hex digits; numbers are big-endian, so that the table is sorted by sequence:
 /// - rules, `h`, u64 sequence: a state's head, written last
 /// - rules, `p`, u64 sequence, u32 piece: its pieces, those of everything but messages first
+/// - rules, `r`: the payload bytes, a u64, that were folded into the last state that was too large to keep
 struct KeptStates: Sendable {
     static let name = "states"
     /// A commit is made once the pending pieces have this many bytes: LMDB keeps the pages of a commit in memory.
@@ -222,6 +223,17 @@ struct KeptStates: Sendable {
         try table.put(pending)
     }
 
+    /// The payload bytes that were folded into the last state that was too large to keep; 0 if there was none.
+    func refusedPayloadBytes(in session: borrowing ReadSession) -> Int {
+        guard let value = try? table(in: session)?.value(at: refusalKey), value.count == 8 else { return 0 }
+        return Int(clamping: value.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// Notes that a state was too large to keep, so that the next replay need not find that out again.
+    func noteRefusal(payloadBytes: Int, in table: DerivedTable) throws {
+        try table.put([(refusalKey, bytes(UInt64(clamping: payloadBytes)))])
+    }
+
     /// Removes the state kept at a sequence, its head first, so that no head is without its pieces. A failure is passed
     /// over. States based on it become unreadable.
     func remove(_ sequence: SequenceNumber, in session: borrowing ReadSession) {
@@ -248,6 +260,8 @@ struct KeptStates: Sendable {
     func pieceKey(_ sequence: SequenceNumber, _ piece: UInt32) -> [UInt8] {
         rules + Array("p".utf8) + bytes(sequence.rawValue) + bytes(piece)
     }
+
+    private var refusalKey: [UInt8] { rules + Array("r".utf8) }
 
     private func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
