@@ -99,6 +99,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         case (_, true, false):
             var state = try loader.logState(for: query)
             try output.line(state.digest().hex)
+            LastingState.keep(state)
         default: try printState(of: loader, query, to: output)
         }
         try output.flush()
@@ -154,6 +155,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
             others.sections?.subtract([.messages, .deletedMessages])
             try print(state.document(others), channels, to: output)
         }
+        LastingState.keep(state)
     }
 
     private func print(_ document: JSONValue, _ channels: ShownChannels, to output: StandardOutput) throws {
