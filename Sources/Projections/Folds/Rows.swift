@@ -9,10 +9,8 @@ import EventLog
 ///
 /// So the order of arrival does not change a row, and does change its history.
 struct Rows: Fold {
-    /// By table and id. A deleted row's register stays, since an older change may still come and must not revive it.
-    private(set) var registers: [EntityKey: RowRegister] = [:]
-    /// By table and id, also of rows that are gone.
-    private var histories: [EntityKey: RowHistory] = [:]
+    /// By table and id. A deleted row stays, since an older change may still come and must not revive it.
+    private(set) var rows: [EntityKey: FoldedRow] = [:]
     /// The server's list of files, from which one client fetches. Only that client's profile uses it.
     var fileList = RowsFileList()
 
@@ -26,29 +24,27 @@ struct Rows: Fold {
 
     private mutating func apply(_ change: RowChange, in context: inout FoldContext) {
         let key = EntityKey(.rows, change.table, change.id)
-        // The register leaves the table during the change: as its only owner, `register` changes without a copy.
-        var register = registers.removeValue(forKey: key) ?? RowRegister()
-        let effect = register.apply(change, at: context.event.sequence.rawValue)
-        // A change without effect on an unknown row leaves no register.
-        if register.isKnown { registers[key] = register }
-        // A change may have an effect on the register alone, such as a newer position of an equal value.
-        guard let effect, effect.hasChangedRow else { return }
-        context.touch(key)
-        histories[key, default: RowHistory()].add(effect, of: register, change, at: context.event)
+        // The row changes where it is stored, without a copy.
+        switch rows[key, default: FoldedRow()].apply(change, at: context.event) {
+        // A change without effect on an unknown row leaves nothing.
+        case .unknown: rows[key] = nil
+        case .unchanged: break
+        case .changed: context.touch(key)
+        }
     }
 
     func keys(in section: Section, names: Names) -> [EntityKey] {
         guard section == .rows else { return [] }
-        let present = registers.lazy.filter { $0.value.isPresent }.map(\.key)
+        let present = rows.lazy.filter { $0.value.register.isPresent }.map(\.key)
         return present.sorted { names.precedes($0, $1) }
     }
 
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
-        section == .rows ? histories.keys.sorted { names.precedes($0, $1) } : []
+        section == .rows ? rows.keys.sorted { names.precedes($0, $1) } : []
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
-        guard let register = registers[key], let row = register.settled else { return nil }
+        guard let register = rows[key]?.register, let row = register.settled else { return nil }
         var members = row.members
         members["state"] = .string(standing(of: register, in: key.first, context))
         members["table"] = .string(context.names.text(key.first))
@@ -58,7 +54,7 @@ struct Rows: Fold {
 
     /// Writes what `row(for:context:)` makes, its members in canonical order.
     func digestRow(for key: EntityKey, context: RowContext) -> Hash256? {
-        guard let register = registers[key], register.isPresent else { return nil }
+        guard let register = rows[key]?.register, register.isPresent else { return nil }
         let marks = register.marks
         var text = CanonicalText()
         text.raw("{\"id\":")
@@ -84,11 +80,11 @@ struct Rows: Fold {
     }
 
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
-        key.section == .rows ? histories[key]?.entries() : nil
+        key.section == .rows ? rows[key]?.history.entries() : nil
     }
 
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
-        guard key.section == .rows, let history = histories[key] else { return [] }
+        guard key.section == .rows, let history = rows[key]?.history else { return [] }
         return history.entries(in: places)[...]
     }
 
@@ -97,25 +93,17 @@ struct Rows: Fold {
 
     /// Adds the changes that had an effect; every history entry comes from one of them.
     func collectNeeded(into sequences: inout Set<UInt64>) {
-        for register in registers.values { sequences.formUnion(register.changedAt) }
+        for row in rows.values { sequences.formUnion(row.register.changedAt) }
     }
 
     func normalForm(names: Names, into take: (JSONValue) -> Void) {
-        for key in registers.keys.sorted(by: { names.precedes($0, $1) }) {
+        for key in rows.keys.sorted(by: { names.precedes($0, $1) }) {
             take(
                 .object([
                     "table": .string(names.text(key.first)),
                     "id": .string(names.text(key.second)),
-                    "register": registers[key]?.normalForm(),
-                ])
-            )
-        }
-        for key in histories.keys.sorted(by: { names.precedes($0, $1) }) {
-            take(
-                .object([
-                    "table": .string(names.text(key.first)),
-                    "id": .string(names.text(key.second)),
-                    "history": histories[key]?.normalForm(),
+                    "register": rows[key]?.register.normalForm(),
+                    "history": rows[key]?.history.normalForm(),
                 ])
             )
         }
@@ -124,4 +112,29 @@ struct Rows: Fold {
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {}
+}
+
+/// A row and its history.
+struct FoldedRow: Codable, Sendable {
+    /// What a change did to the row.
+    enum Outcome {
+        /// No change ever had an effect on the row.
+        case unknown
+        /// The row shows as before. A change may have an effect on the register alone, such as a newer position of an
+        /// equal value.
+        case unchanged
+        case changed
+    }
+
+    private(set) var register = RowRegister()
+    private(set) var history = RowHistory()
+
+    fileprivate mutating func apply(_ change: RowChange, at event: EventReference) -> Outcome {
+        guard let effect = register.apply(change, at: event.sequence.rawValue) else {
+            return register.isKnown ? .unchanged : .unknown
+        }
+        guard effect.hasChangedRow else { return .unchanged }
+        history.add(effect, of: register, change, at: event)
+        return .changed
+    }
 }

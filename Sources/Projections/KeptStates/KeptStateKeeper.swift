@@ -126,7 +126,9 @@ struct KeptStateKeeper {
             )
         } catch is StateEncoder.LimitExceeded {
             refusedBytes = payloadBytes
-            writer.write { [states, payloadBytes] in try states.noteRefusal(payloadBytes: payloadBytes, in: table) }
+            writer.write { [states, payloadBytes] in
+                try states.noteRefusal(payloadBytes: payloadBytes, in: table)
+            }
             return
         }
         rest = (saving.kept.byteCounts.rest, payloadBytes)

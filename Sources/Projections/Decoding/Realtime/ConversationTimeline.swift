@@ -163,35 +163,44 @@ struct ConversationTimeline: Codable, Sendable {
         if next == nil, let last = messages[id]?.runs.last, last.saysSame(as: element) {
             return Edit(last: last)
         }
-        // The message leaves the table during the change: as its only owner, `message` changes without a copy.
-        guard var message = messages.removeValue(forKey: id) else { return Edit() }
-        defer { messages[id] = message }
-        let index = message.runs.partitioningIndex { $0.start.position > entry.position }
+        // The message changes where it is stored, without a copy.
+        guard let place = messages.index(forKey: id) else { return Edit() }
+        return Self.edit(&messages.values[place].runs, saying: element, at: entry, before: next)
+    }
+
+    /// Inserts one message's part of a statement at its position; the parameters are those of the timeline's `edit`.
+    private static func edit(
+        _ runs: inout [Run],
+        saying element: StoredJSON?,
+        at entry: Entry,
+        before next: Entry?
+    ) -> Edit {
+        let index = runs.partitioningIndex { $0.start.position > entry.position }
         var edit = Edit()
-        let previous = index > 0 ? message.runs[index - 1] : nil
+        let previous = index > 0 ? runs[index - 1] : nil
         // Content as in the run before, or absence before the first run, starts no run.
         if previous.map({ !$0.saysSame(as: element) }) ?? (element != nil) {
             let run = Run(start: entry, element: element)
             edit.written.append(run)
-            message.runs.insert(run, at: index)
+            runs.insert(run, at: index)
             let following = index + 1
             // Whether the message changes at the next entry anyway.
             let isRun =
-                next.map { following < message.runs.count && message.runs[following].start.position == $0.position }
+                next.map { following < runs.count && runs[following].start.position == $0.position }
                 ?? false
-            if isRun, message.runs[following].saysSame(as: element) {
+            if isRun, runs[following].saysSame(as: element) {
                 // The next entry's run now repeats this one.
-                edit.replaced = message.runs.remove(at: following).start.position.committedAt
+                edit.replaced = runs.remove(at: following).start.position.committedAt
                 edit.replacedWasWritten = element != nil
             } else if let next, !isRun {
                 // The next entry repeated the previous run; after this one it starts a run of its own.
                 let run = Run(start: next, element: previous?.element)
                 edit.written.append(run)
-                message.runs.insert(run, at: following)
+                runs.insert(run, at: following)
             }
         }
         assert(edit.written.count <= 2, "a statement starts its own run and at most the next entry's")
-        edit.last = message.runs.last
+        edit.last = runs.last
         edit.isLate = next != nil
         return edit
     }

@@ -19,9 +19,17 @@ struct RealtimeConversations: Codable, Sendable {
     /// Adds the changes that a row change makes to the conversation and its messages: the channel first, then the
     /// messages, then the channel's deletion if the row is gone.
     mutating func apply(_ change: RowChange, into changes: inout [Change], context: inout FoldContext) {
-        // The conversation leaves the table during the change: as its only owner, it changes without a copy.
-        var conversation = conversations.removeValue(forKey: change.id) ?? Conversation()
-        defer { if !conversation.applied.isEmpty { conversations[change.id] = conversation } }
+        // The conversation changes where it is stored, without a copy.
+        Self.apply(change, to: &conversations[change.id, default: Conversation()], into: &changes, context: &context)
+        if conversations[change.id]?.applied.isEmpty ?? false { conversations[change.id] = nil }
+    }
+
+    private static func apply(
+        _ change: RowChange,
+        to conversation: inout Conversation,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
         guard !conversation.applied.contains(change.identity) else { return }
         let sequence = context.event.sequence.rawValue
         let before = Self.standing(conversation.register)

@@ -18,9 +18,17 @@ struct RealtimeTasks: Codable, Sendable {
 
     /// Adds the changes that a row change makes to the task's current state.
     mutating func apply(_ change: RowChange, into changes: inout [Change], context: inout FoldContext) {
-        // The task leaves the table during the change: as its only owner, `task` changes without a copy.
-        var task = tasks.removeValue(forKey: change.id) ?? Task()
-        defer { if task.register.isKnown { tasks[change.id] = task } }
+        // The task changes where it is stored, without a copy.
+        Self.apply(change, to: &tasks[change.id, default: Task()], into: &changes, context: &context)
+        if tasks[change.id]?.register.isKnown == false { tasks[change.id] = nil }
+    }
+
+    private static func apply(
+        _ change: RowChange,
+        to task: inout Task,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
         guard task.register.apply(change, at: context.event.sequence.rawValue, comparing: false) != nil else { return }
         let (before, row) = (task.list, task.register.settled.flatMap { $0.isTask ? $0 : nil })
         task.list = row.map { context.names.id($0.taskList.name) }
