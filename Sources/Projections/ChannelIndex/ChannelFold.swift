@@ -13,6 +13,12 @@ struct ChannelFold {
     private var watched: EntityID?
     /// The events that touched the watched message, in order.
     private(set) var touches: [SequenceNumber] = []
+    /// The point at which `earlier` is taken; `nil` if none is wanted.
+    private var forkPoint: SequenceNumber?
+    /// The state at the fork point; `nil` until an event behind it is folded.
+    private(set) var earlier: SourceState?
+    /// The rows that events behind the fork point touched, in order, perhaps repeated.
+    private(set) var touched: [EntityKey] = []
     /// The sequences of the events that concern all channels, ascending; the first `sharedCount` of them are folded.
     private var shared: [UInt64] = []
     private var sharedCount = 0
@@ -32,6 +38,9 @@ struct ChannelFold {
         watched = state.context.names.id(message)
         state.context.notesTouched = true
     }
+
+    /// Keeps the state at a point, and notes from there on which rows events touch.
+    mutating func fork(at point: SequenceNumber) { forkPoint = point }
 
     /// Takes the next block of events that concern all channels, up to a sequence; false if it is malformed.
     mutating func addShared(_ block: UnsafeRawBufferPointer, through last: SequenceNumber) -> Bool {
@@ -54,8 +63,9 @@ struct ChannelFold {
             try applyShared(before: reader.sequence, session)
             switch entry {
             case .plain:
+                forkIfDue(before: reader.event.sequence)
                 state.applyPlain(reader.frame, reader.event, connection: nil)
-                noteTouch()
+                noteTouches()
             case .reference: try apply(SequenceNumber(reader.sequence), session)
             // The event is among the shared ones; this entry only shows that the channel exists.
             case .naming: break
@@ -82,11 +92,21 @@ struct ChannelFold {
     private mutating func apply(_ sequence: SequenceNumber, _ session: borrowing ReadSession) throws {
         // A dropped event changes nothing.
         guard let event = try session.event(at: sequence) else { return }
+        forkIfDue(before: sequence)
         event.payload.withUnsafeBytes { state.apply(event.envelope, payload: $0) }
-        noteTouch()
+        noteTouches()
     }
 
-    private mutating func noteTouch() {
+    @inline(__always)
+    private mutating func forkIfDue(before sequence: SequenceNumber) {
+        guard let forkPoint, sequence > forkPoint, earlier == nil else { return }
+        earlier = state
+        state.context.notesTouched = true
+    }
+
+    @inline(__always)
+    private mutating func noteTouches() {
+        if earlier != nil { touched += state.context.touched }
         guard let watched else { return }
         let isTouched = state.context.touched.contains {
             $0.section.isOfMessages && $0.first == channel && $0.second == watched

@@ -23,6 +23,12 @@ struct ChannelReplay {
         self.index = index
     }
 
+    /// How many events `lookAhead` scans.
+    func eventCount(toLookAhead session: borrowing ReadSession, through last: SequenceNumber) -> UInt64 {
+        let end = index.head?.sequence ?? 0
+        return last.rawValue <= end ? 0 : session.head.rawValue - end
+    }
+
     /// Scans the events from the index's end to the log's head if the index does not reach `last`, and stores what was
     /// found if that is worth it; false if the index cannot be read, or other processes keep storing first.
     ///
@@ -110,6 +116,66 @@ struct ChannelReplay {
             }
         }
         return messages.count == 1 ? messages[0] : nil
+    }
+
+    /// The states of some channels at two points, and the rows that events between the points touched. Folds each channel
+    /// once.
+    ///
+    /// - Parameter entriesMax: what the folds may cost, in plain frames.
+    /// - Returns: `nil` if the index cannot tell, the folds cost more, or those events touched other rows or left issues.
+    mutating func states(
+        of touched: TouchedChannels,
+        _ points: (earlier: SequenceNumber, later: SequenceNumber),
+        entriesMax: UInt64,
+        _ session: borrowing ReadSession
+    ) throws -> ComparedStates? {
+        let sources = try sources()
+        var channels: [(source: Int, id: String)] = []
+        for (name, id) in touched.sorted {
+            guard let source = sources.firstIndex(where: { $0.name == name }), sources[source].isDivided else {
+                return nil
+            }
+            channels.append((source, id))
+        }
+        guard isWorth(channels, through: points.later, entriesMax) else { return nil }
+        var states = ComparedStates()
+        states.earlier.clock = try session.clock(at: points.earlier)
+        states.later.clock = try session.clock(at: points.later)
+        for (source, id) in channels {
+            var fold = ChannelFold(sources[source].name, channel: id)
+            fold.fork(at: points.earlier)
+            guard try apply(to: &fold, source, through: points.later, session) else {
+                index.discard()
+                return nil
+            }
+            guard states.add(fold) else { return nil }
+        }
+        return states
+    }
+
+    /// What an entry costs that must be fetched from the log and decoded, in plain frames.
+    private static let referenceCost: UInt64 = 16
+
+    /// Whether folding channels costs at most as much as that many plain frames. The events of all channels count for each.
+    private func isWorth(
+        _ channels: [(source: Int, id: String)],
+        through last: SequenceNumber,
+        _ entriesMax: UInt64
+    ) -> Bool {
+        var cost: UInt64 = 0
+        for (source, id) in channels {
+            for owner in [nil, id] {
+                // A block that cannot be read is found again by the fold.
+                _ = forEachBlock(source, owner, through: last) { block in
+                    var reader = PostingReader(block, channel: .none)
+                    while cost <= entriesMax, let entry = reader.next(), reader.sequence <= last.rawValue {
+                        cost += entry == .reference ? Self.referenceCost : 1
+                    }
+                    return cost <= entriesMax
+                }
+            }
+        }
+        return cost <= entriesMax
     }
 
     /// More channels than this with one id are not folded one by one; the whole state answers then.

@@ -73,4 +73,18 @@ extension Change {
         case .channel, .message, .item, .session, .prompt, .row: false
         }
     }
+
+    /// Whether the change touches no rows but those of the channels that it names, the row of a new guild aside: that one
+    /// is touched in the fold of the channel, too, whose events may not have named the guild before.
+    var isOfNamedChannels: Bool {
+        switch self {
+        case .message(.moved): false
+        case .channel, .message, .community(.typing), .community(.guildNamed): true
+        case .community(.guildDeleted), .community(.voice), .community(.readStates), .community(.guildStated),
+            .community(.membership), .community(.joined), .community(.memberStated), .community(.memberRemoved),
+            .community(.roleStated), .community(.roleDeleted), .community(.ban), .community(.presence):
+            false
+        case .item, .session, .prompt, .row: false
+        }
+    }
 }

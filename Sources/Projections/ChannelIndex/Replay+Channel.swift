@@ -59,15 +59,19 @@ extension Replay {
         return try replay.channels(named: name, through: last, session)
     }
 
-    /// The index of channels, up to date; `nil` if it does not serve.
-    private static func index(
+    /// The index of channels, up to date; `nil` if it does not serve, or more than `scannedMax` events would have to be
+    /// scanned.
+    static func index(
         of session: borrowing ReadSession,
         through last: SequenceNumber,
         _ options: ReplayOptions,
-        _ progress: ((SequenceNumber) -> Void)?
+        _ progress: ((SequenceNumber) -> Void)?,
+        scannedMax: UInt64 = .max
     ) throws -> ChannelReplay? {
         guard let keeping = options.keeping, options.readsAll, try session.fact(factName) == nil,
-            var replay = ChannelReplay(session, keeping), try replay.lookAhead(session, through: last, progress)
+            var replay = ChannelReplay(session, keeping),
+            replay.eventCount(toLookAhead: session, through: last) <= scannedMax,
+            try replay.lookAhead(session, through: last, progress)
         else { return nil }
         return replay
     }
@@ -75,5 +79,5 @@ extension Replay {
 
 extension ReplayOptions {
     /// Whether every event is folded unchecked, and read as the remote meant it.
-    fileprivate var readsAll: Bool { rules.isEmpty && sources == nil && without.isEmpty && !checks }
+    var readsAll: Bool { rules.isEmpty && sources == nil && without.isEmpty && !checks }
 }

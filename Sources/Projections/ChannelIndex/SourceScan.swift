@@ -24,6 +24,12 @@ struct SourceScan {
         state.parts.gateway.connections.key = frameKey
     }
 
+    /// Begins within a source. Detects no repeats, as it does not know the frames before.
+    init(within name: SourceName) {
+        self.init(name: name, frameKey: .none)
+        state.parts.gateway.connections.takesAll = true
+    }
+
     var name: SourceName { state.name }
 
     /// The part of the decoder's memory that must be kept for going on: divided sources have gateway events only.
@@ -63,6 +69,22 @@ struct SourceScan {
         }
     }
 
+    /// The channels whose rows an event that is no plain frame can change; `nil` if it can change other rows, or leaves an
+    /// issue. Decodes it.
+    mutating func onlyChannels(of envelope: Envelope, payload: UnsafeRawBufferPointer) -> [EntityID]? {
+        let family = EventFamily(kind: envelope.kind)
+        if family == .notice { return [] }
+        // Complete sets in answers change what they do not name.
+        guard family == .gateway || family == .link else { return nil }
+        let scope = scope(of: envelope, payload: payload)
+        guard state.context.reasons.isEmpty, state.changes.allSatisfy(\.isOfNamedChannels) else { return nil }
+        return switch scope {
+        case .nothing: []
+        case .channels(let named): named
+        case .everything, .undivided: nil
+        }
+    }
+
     /// The scope, or `undivided` for good if it names an id that is too long for a key.
     private mutating func storable(_ scope: EventScope) -> EventScope {
         switch scope {
@@ -76,6 +98,9 @@ struct SourceScan {
 
     /// The handle of an id's text; `nil` if the scan has not met it.
     func id(of text: String) -> EntityID? { state.context.names.find(text) }
+
+    /// Ids that scopes named, in the order of a state document.
+    func sorted(_ ids: [EntityID]) -> [EntityID] { ids.sorted { state.context.names.precedes($0, $1) } }
 
     /// The text of an id that a scope names, by its handle.
     func text(_ id: EntityID) -> String { state.context.names.text(id) }

@@ -18,6 +18,8 @@ public struct KeptStateOptions: Sendable {
     var decodedPercentMax: Int? = 12
     /// The fewest new events that the index of channels takes in; fewer are scanned again by each query.
     public var channelEventsMin = 4096
+    /// Whether two points are compared by single channels only where that costs less than the whole states.
+    var weighsChannels = true
 
     /// Makes the options of one build of a program.
     ///

@@ -47,7 +47,7 @@ extension Replay {
     /// The cost of `logState`, in events folded. Loading a kept state counts as 0.3 of folding its events, which is
     /// the most that it takes (`KeptStateOptions.decodedPercentMax`). Without a kept state, the events after the last
     /// compaction's decision count; most of those before it are gone.
-    private static func costFromKept(
+    static func costFromKept(
         _ session: borrowing ReadSession,
         through point: SequenceNumber,
         _ options: ReplayOptions

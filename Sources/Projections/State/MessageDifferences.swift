@@ -36,6 +36,11 @@ struct MessageDifferences {
     fileprivate struct Pair {
         let name: String
         let sides: [Side?]
+
+        init(_ name: SourceName, _ states: [(LogState, TouchedRows)], at indexes: [Int?]) {
+            self.name = name.rawValue
+            sides = zip(states, indexes).map { state, index in index.map { Side(state.0, state.1, $0) } }
+        }
     }
 
     private let pairs: [Pair]
@@ -43,14 +48,19 @@ struct MessageDifferences {
     private let isOneFold: Bool
 
     init(_ a: (LogState, TouchedRows), _ b: (LogState, TouchedRows), isOneFold: Bool) {
-        let names = Set((a.0.sources + b.0.sources).map(\.name))
-        pairs = names.sorted().map { name in
-            Pair(
-                name: name.rawValue,
-                sides: [a, b].map { state, touched in state.indexes[name].map { Side(state, touched, $0) } }
-            )
-        }
+        let states = [a, b]
         self.isOneFold = isOneFold
+        if isOneFold {
+            // A source has one index in both states; the earlier state may lack the last ones. Several may have one name.
+            let sources = a.0.sources.count > b.0.sources.count ? a.0.sources : b.0.sources
+            pairs = sources.indices.sorted { (sources[$0].name, $0) < (sources[$1].name, $1) }.map { index in
+                Pair(sources[index].name, states, at: states.map { $0.0.sources.indices.contains(index) ? index : nil })
+            }
+        } else {
+            pairs = Set((a.0.sources + b.0.sources).map(\.name)).sorted().map { name in
+                Pair(name, states, at: states.map { $0.0.indexes[name] })
+            }
+        }
     }
 
     /// The differences of messages: those of the first state in the order of its document, then those that only the

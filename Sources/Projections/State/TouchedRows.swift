@@ -69,7 +69,8 @@ struct TouchedRows {
     func document(of state: LogState) -> JSONValue {
         var sections: [Section: [JSONValue]] = [:]
         let indexes = state.sources.indices.filter { $0 < sources.count && !sources[$0].keys.isEmpty }
-        for index in indexes.sorted(by: { state.sources[$0].name < state.sources[$1].name }) {
+        // Several sources may have one name, each with rows of another channel, in order.
+        for index in indexes.sorted(by: { (state.sources[$0].name, $0) < (state.sources[$1].name, $1) }) {
             let (source, touched) = (state.sources[index], sources[index].keys)
             let wanted = Set(touched.map(\.section))
             let context = source.rowContext(asOf: state.clock)
