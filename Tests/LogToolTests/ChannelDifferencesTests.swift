@@ -115,6 +115,35 @@ import Testing
         #expect(try !isServed(store, behind: head - 1, through: head, Self.keeping(channelEventsMin: 1)))
     }
 
+    /// Without its blocks, a channel looks like one that no event named.
+    @Test func anIndexThatIsRemovedMeanwhileIsNotUsed() throws {
+        let directory = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: directory.path("L"))
+        _ = try store.append((1...10).map { try Frame.message($0, in: 7).draft($0) })
+        var options = ReplayOptions()
+        options.keeping = Self.keeping(channelEventsMin: 1)
+        try store.read { session in
+            let points = (earlier: SequenceNumber(8), later: SequenceNumber(10))
+            let channels = try TouchedChannels(session, after: points.earlier, through: points.later)
+            let name = EntityReference(kind: .channel, parts: ["7"])
+            for isRemoved in [false, true] {
+                guard var replay = try Replay.index(of: session, through: points.later, options, nil), let channels
+                else {
+                    Issue.record("there is no index")
+                    return
+                }
+                if isRemoved {
+                    var other = ChannelIndex(session, build: "test")
+                    other?.discard()
+                }
+                let states = try replay.states(of: channels, points, entriesMax: .max, session)
+                #expect((states == nil) == isRemoved)
+                let found = try replay.channels(named: name, through: points.later, session)
+                #expect((found == nil) == isRemoved)
+            }
+        }
+    }
+
     // MARK: - Comparing
 
     /// Compares stretches of some lengths at some places, both ways. Returns how often the index served.

@@ -63,6 +63,10 @@ struct ChannelIndex {
         (head, headBytes) = (nil, nil)
     }
 
+    /// Whether the stored head is still the one that was read. If so, no block up to the head has been removed: a removal
+    /// takes the head before any block of postings.
+    var isCurrent: Bool { (try? table.value(at: Self.headKey)) == headBytes }
+
     /// A scan that goes on where the index ends, or from the first event without an index; `nil` if the stored part
     /// that it needs cannot be read.
     func scan() -> ChannelScan? {

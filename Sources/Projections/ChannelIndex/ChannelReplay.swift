@@ -78,7 +78,8 @@ struct ChannelReplay {
     }
 
     /// The channels that a reference can mean and that have rows at a sequence; `nil` if the index cannot tell: a
-    /// source is not divided, or a block cannot be read, which discards the index.
+    /// source is not divided, a block cannot be read, which discards the index, or another process has changed it
+    /// meanwhile.
     mutating func channels(
         named name: EntityReference,
         through last: SequenceNumber,
@@ -96,7 +97,7 @@ struct ChannelReplay {
             let clock = try session.clock(at: last)
             if let state = ChannelState(id, of: fold, sequence: last, clock: clock) { states.append(state) }
         }
-        return states
+        return index.isCurrent ? states : nil
     }
 
     /// The one message that a reference can mean, with its history to the log's head; `nil` if the index cannot tell,
@@ -115,7 +116,7 @@ struct ChannelReplay {
                 messages.append(message)
             }
         }
-        return messages.count == 1 ? messages[0] : nil
+        return messages.count == 1 && index.isCurrent ? messages[0] : nil
     }
 
     /// The states of some channels at two points, and the rows that events between the points touched. Folds each channel
@@ -150,7 +151,7 @@ struct ChannelReplay {
             }
             guard states.add(fold) else { return nil }
         }
-        return states
+        return index.isCurrent ? states : nil
     }
 
     /// What an entry costs that must be fetched from the log and decoded, in plain frames.
