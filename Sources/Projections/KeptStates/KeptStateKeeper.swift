@@ -114,7 +114,8 @@ struct KeptStateKeeper {
         foldedBytes = 0
         let restMax = restBytesMax(of: state)
         // A state that was too large is encoded again only once it is that of twice as many bytes.
-        guard payloadBytes / 2 >= refusedBytes, restEstimate <= restMax, writer.isDone(), let table = states.writableTable(in: session),
+        guard payloadBytes / 2 >= refusedBytes, restEstimate <= restMax, writer.isDone(),
+            let table = states.writableTable(in: session),
             !states.sequences(in: session).contains(state.sequence)
         else { return }
         let saving: KeptStates.Saving
