@@ -26,6 +26,8 @@ final class GenerationCopy {
     /// Bounds one write transaction of the copy.
     private static let batchEvents = 10_000
     private static let batchBytes = 16 << 20
+    /// Whole chunks, so that batches change none.
+    private static let batchKeys = DroppedKeys.chunkCountMax * 4096
 
     init(plan: RewritePlan, target: Generation, rewrite: UInt32, progress: PageCheck.Progress?) {
         self.plan = plan
@@ -37,14 +39,22 @@ final class GenerationCopy {
     /// Copies metadata, events up to the reader's head, runs, keys and facts: with that, the plan is carried out. Later
     /// events follow by `copyTail`, bookmarks by `copyBookmarks`.
     func copyDecided(_ reader: LogReader) throws {
+        // Exactly: an array that grows by doubling would take three times the room.
+        droppedKeys.reserveCapacity(plan.dropped.count)
         try copyMeta(reader)
         try copyTail(reader)
         guard nextDropped == plan.dropped.count else {
             throw invalid("sequence \(plan.dropped[nextDropped]) is not held")
         }
+        try sortKeys(reader)
+        let last = max(0, droppedKeys.count - 1) / Self.batchKeys * Self.batchKeys
+        for start in stride(from: 0, to: last, by: Self.batchKeys) {
+            try write { try storeKeys(start..<start + Self.batchKeys, $0, $1) }
+        }
         try write { transaction, tables in
             try storeRun(transaction, tables)
-            try storeKeys(reader, transaction, tables)
+            try storeKeys(last..<droppedKeys.count, transaction, tables)
+            droppedKeys = []
             try copyGaps(reader, transaction, tables)
             try copyFacts(reader, transaction, tables)
         }
@@ -221,19 +231,22 @@ extension GenerationCopy {
         }
     }
 
-    /// Stores the keys of all dropped events, old and new, in one order. Cost: all of them are in memory.
-    private func storeKeys(
-        _ reader: LogReader,
-        _ transaction: borrowing WriteTransaction,
-        _ tables: LogTables
-    ) throws {
+    /// Puts the keys of all dropped events, old and new, in order. Cost: all of them are in memory.
+    private func sortKeys(_ reader: LogReader) throws {
         var cursor = try Cursor(reader.view, reader.tables.keys)
         while try cursor.advance() { droppedKeys += try DroppedKeys.entries(under: cursor, reader) }
         droppedKeys.sort()
-        for chunk in DroppedKeys.chunks(of: droppedKeys) {
+    }
+
+    /// Stores some of the sorted keys, beginning with a whole chunk.
+    private func storeKeys(
+        _ range: Range<Int>,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        for chunk in DroppedKeys.chunks(of: Array(droppedKeys[range])) {
             try transaction.putSealed(chunk.value, at: chunk.key, in: tables.keys)
         }
-        droppedKeys = []
     }
 
     private func copyGaps(
