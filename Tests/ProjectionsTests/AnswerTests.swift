@@ -14,7 +14,7 @@ import Testing
         for event in events.prefix(180) { Self.apply(event, to: &logState) }
         var retained = logState.retained(by: RetentionPolicy(messagesPerChannel: 2))
         let needed = retained.neededSequences
-        let held = Set(events.prefix(180).map(\.envelope.sequence.rawValue)).intersection(needed)
+        let held = SequenceSet(events.prefix(180).map(\.envelope.sequence.rawValue).filter { needed.contains($0) })
         var refolded = try LogState(facts: retained.facts(keeping: held))
         for event in events.prefix(180) where held.contains(event.envelope.sequence.rawValue) {
             Self.apply(event, to: &refolded)

@@ -106,7 +106,7 @@ struct BranchScene {
         return (retained, refolded)
     }
 
-    var needed: Set<UInt64> {
+    var needed: SequenceSet {
         var needed = scene.needed
         decoder.collectNeeded(into: &needed)
         return needed

@@ -173,8 +173,8 @@ struct ChatScene {
         return (retained, refolded)
     }
 
-    var needed: Set<UInt64> {
-        var sequences: Set<UInt64> = []
+    var needed: SequenceSet {
+        var sequences: SequenceSet = []
         messages.collectNeeded(into: &sequences)
         channels.collectNeeded(into: &sequences)
         return sequences

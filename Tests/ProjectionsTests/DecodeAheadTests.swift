@@ -29,7 +29,7 @@ import Testing
     /// A replay that fails never hands over the batch that it was filling.
     @Test(arguments: 1...4)
     func aQueueEndsWithBatchesThatWereNeverHandedOver(count: Int) {
-        let queue = FoldingQueue(LogState())
+        let queue = FoldingQueue(ReplayedState(LogState()))
         for _ in 0..<count { #expect(!queue.freeBatch().isFull) }
         queue.wait()
         #expect(queue.logState.sequence == .zero)

@@ -33,9 +33,9 @@ struct TodoDecoder: EventDecoder {
     }
 
     // It remembers nothing between two events, so a compaction has nothing to keep for it.
-    func collectNeeded(into sequences: inout Set<UInt64>) {}
+    func collectNeeded(into sequences: inout SequenceSet) {}
     func normalForm(names: Names, into take: (JSONValue) -> Void) {}
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { .null }
     mutating func load(facts: JSONValue, names: inout Names) throws {}
 }
 // docs/evolution.md: end

@@ -189,7 +189,9 @@ import Testing
         }
         try Self.expectBounded(make, tail: 5)
         let state = Self.fold(try make(400).events).retained(by: Self.policy)
-        let connections = try #require(state.sources.first?.parts.gateway.connections.facts["connections"]?.array)
+        let gateway = try #require(state.sources.first?.parts.gateway)
+        let facts = JSONValue.written { gateway.connections.writeFacts(to: &$0) }
+        let connections = try #require(facts["connections"]?.array)
         #expect(connections.map { $0["frames"]?.array?.count } == [0, 20])
         #expect(connections.map { $0["greatest"]?.number?.int64 } == [380, 400])
     }

@@ -176,8 +176,10 @@ private struct TwoWays {
     }
 
     mutating func retain(_ policy: RetentionPolicy) {
-        short.retain(policy)
-        long.retain(policy)
+        short.retainMessages(policy)
+        short.retainOthers(policy)
+        long.retainMessages(policy)
+        long.retainOthers(policy)
     }
 
     var hasSameTouches: Bool {
@@ -213,11 +215,14 @@ private struct TwoWays {
                 #expect(short.digestRow(of: key) == long.digestRow(of: key))
             }
         }
-        var needed: (Set<UInt64>, Set<UInt64>) = ([], [])
+        var needed: (SequenceSet, SequenceSet) = ([], [])
         for (_, part) in short.parts.all { part.collectNeeded(into: &needed.0) }
         for (_, part) in long.parts.all { part.collectNeeded(into: &needed.1) }
         #expect(needed.0 == needed.1)
-        let facts = (short.facts(keeping: needed.0), long.facts(keeping: needed.1))
+        let facts = (
+            JSONValue.written { short.writeFacts(keeping: needed.0, to: &$0) },
+            JSONValue.written { long.writeFacts(keeping: needed.1, to: &$0) }
+        )
         #expect(facts.0.canonicalText == facts.1.canonicalText)
     }
 }

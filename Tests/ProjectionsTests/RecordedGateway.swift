@@ -128,8 +128,8 @@ struct RecordedGateway {
         return parts.flatMap { $0.normalFormLines(names) }
     }
 
-    var needed: Set<UInt64> {
-        var sequences: Set<UInt64> = []
+    var needed: SequenceSet {
+        var sequences: SequenceSet = []
         decoder.collectNeeded(into: &sequences)
         for fold in folds { fold.collectNeeded(into: &sequences) }
         return sequences
@@ -147,7 +147,7 @@ struct RecordedGateway {
 
     /// What a compaction leaves of this (retained) state: facts, and the needed events folded anew, with new handles.
     func refolded() throws -> RecordedGateway {
-        let kept = needed.intersection(events.map(\.sequence))
+        let kept = SequenceSet(events.map(\.sequence).filter { needed.contains($0) })
         var scene = RecordedGateway()
         try scene.decoder.load(facts: decoder.facts(keeping: kept, names: names), names: &scene.names)
         try scene.channels.load(facts: channels.facts(keeping: kept, names: names), names: &scene.names)

@@ -165,7 +165,7 @@ struct SourceHarness {
 
     /// What a compaction would leave, folded anew.
     func compacted(_ events: [TestEvent]) throws -> SourceHarness {
-        var kept: Set<UInt64> = []
+        var kept: SequenceSet = []
         for part in parts { part.collectNeeded(into: &kept) }
         var again = try SourceHarness(facts: parts.map { $0.facts(keeping: kept, names: names) })
         again.clock = clock

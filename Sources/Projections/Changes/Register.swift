@@ -37,7 +37,7 @@ struct Register<Value: Codable & Hashable & Sendable>: Codable, Sendable {
         entries.removeFirst(max(0, entries.count - max(1, count)))
     }
 
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         for entry in entries { sequences.insert(entry.event.sequence.rawValue) }
     }
 

@@ -29,7 +29,7 @@ struct ChannelFold {
         channel = state.context.names.id(id)
         // The scan has left repeats out, so the fold need not detect any. It could not: it sees a part of each
         // connection only.
-        state.parts.gateway.connections.takesAll = true
+        state.parts.gateway.connections.knownRepeats = []
         state.context.notesTouched = false
     }
 

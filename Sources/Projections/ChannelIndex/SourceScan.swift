@@ -27,7 +27,7 @@ struct SourceScan {
     /// Begins within a source. Detects no repeats, as it does not know the frames before.
     init(within name: SourceName) {
         self.init(name: name, frameKey: .none)
-        state.parts.gateway.connections.takesAll = true
+        state.parts.gateway.connections.knownRepeats = []
     }
 
     var name: SourceName { state.name }

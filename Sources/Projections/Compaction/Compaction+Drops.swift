@@ -38,8 +38,8 @@ extension Compaction {
         let acts = try acts(of: session)
         return state.sources.sorted { $0.name < $1.name }.flatMap { source in
             let names = source.context.names
-            let keys = source.parts.messages.compacted.filter { reference.fits(source.parts(of: $0.entityKey)) }
-            return keys.sorted { $0.precedes($1, names) }.map { key in
+            let keys = source.parts.messages.compacted.keys(names) { reference.fits(source.parts(of: $0.entityKey)) }
+            return keys.map { key in
                 // With a single compaction the log needs no ledger to tell which one it was.
                 let decidedAt = ledger.decision(of: key, in: source)
                 let act = acts.first { $0.decidedAt == decidedAt } ?? (acts.count == 1 ? acts.first : nil)

@@ -35,7 +35,8 @@ public struct CompactionSummary: Sendable {
 
 /// Drops what a policy does not keep, after proving that the state stays the same (I13, I9).
 public enum Compaction {
-    /// Compacts a log. Folds the log once, copies what is kept, and folds that once more.
+    /// Compacts a log. Folds the log once, copies what is kept, and folds that once more. A log with more messages than
+    /// `messagesMax` is folded several times, each time with the messages of other channels.
     ///
     /// - Parameters:
     ///   - store: The log; sessions that read it while this runs keep seeing the events that it had.
@@ -45,8 +46,8 @@ public enum Compaction {
     ///   - scratch: An empty folder for a dry run's rewrite; `nil` for the log's own folder, which must then be
     ///     writable.
     ///   - leavesSmall: Whether to refuse a compaction after which the log would take more bytes.
-    ///   - progress: Called now and then with the last folded event and the head, in two passes: over the log, to
-    ///     decide, and over the kept events, to prove. The store's own `progress` reports the copying in between.
+    ///   - progress: Called now and then with the last folded event and the head: in passes over the log, to decide, and
+    ///     over the kept events, to prove. The store's own `progress` reports the copying in between.
     /// - Throws: `ProjectionError.unproved` if the kept events and facts do not give the retained state; the log is
     ///   then unchanged. `EventLogError`.
     /// - Returns: The figures. A log that needs all its events is left unchanged and gets no act.
@@ -59,7 +60,34 @@ public enum Compaction {
         leavesSmall: Bool = false,
         progress: ((SequenceNumber, _ last: SequenceNumber) -> Void)? = nil
     ) throws -> CompactionSummary {
-        let plan = try store.read { try Plan(session: $0, policy: policy, progress: progress) }
+        try run(
+            store,
+            policy: policy,
+            now: now,
+            isDryRun: isDryRun,
+            scratch: scratch,
+            leavesSmall: leavesSmall,
+            options: ReplayOptions(),
+            messagesMax: messagesMax,
+            progress: progress
+        )
+    }
+
+    /// Compacts a log with a bound of its own for the messages in memory.
+    static func run(
+        _ store: EventStore,
+        policy: RetentionPolicy,
+        now: Timestamp,
+        isDryRun: Bool = false,
+        scratch: String? = nil,
+        leavesSmall: Bool = false,
+        options: ReplayOptions,
+        messagesMax: Int,
+        progress: ((SequenceNumber, _ last: SequenceNumber) -> Void)? = nil
+    ) throws -> CompactionSummary {
+        let plan = try store.read {
+            try Plan(session: $0, policy: policy, options: options, messagesMax: messagesMax, progress: progress)
+        }
         guard let remainder = plan.remainder else {
             let bytes = try store.statistics().bytesOnDisk
             return plan.summary(bytes: (bytes, bytes))
@@ -83,6 +111,10 @@ public enum Compaction {
     /// The kind of the act that a compaction appends.
     static let actKind = EventKind("logtool.compact/1" as StaticString)
 
+    /// The most messages that are in memory at a time, if channels can be folded one after another: with their texts
+    /// some 200 MB. Far fewer would only make more folds, as the leaves of the digest take more.
+    static let messagesMax = 800_000
+
     /// The values that a rewrite stores beside the kept events, and the state that both together must give.
     private struct Remainder {
         let facts: [UInt8]
@@ -98,70 +130,79 @@ public enum Compaction {
         let policy: RetentionPolicy
         /// The head at which the decision was made. Earlier points of the log cannot be replayed afterwards.
         let decidedAt: SequenceNumber
-        let before: Figures
+        let before: CompactionFigures
         /// The figures of the retained state; equal to `before` if nothing is dropped.
-        let after: Figures
+        let after: CompactionFigures
         /// The events that the log holds before, without acts.
         let heldCount: Int
         /// Ascending.
         let dropped: [SequenceNumber]
         /// `nil` if nothing is dropped.
         let remainder: Remainder?
+        private let options: ReplayOptions
+        private let messagesMax: Int
 
         init(
             session: borrowing ReadSession,
             policy: RetentionPolicy,
+            options: ReplayOptions,
+            messagesMax: Int,
             progress: ((SequenceNumber, SequenceNumber) -> Void)?
         ) throws {
-            self.policy = policy
+            (self.policy, self.options, self.messagesMax) = (policy, options, messagesMax)
             let head = session.head
             decidedAt = head
-            var options = ReplayOptions()
+            var options = options
             // `retain` would condense them anyway; doing it on arrival keeps the memory small (I27).
             options.condensesIssues = true
             let report = progress.map { report in { (folded: SequenceNumber) in report(folded, head) } }
-            var state = try Replay.logState(of: session, options: options, progress: report)
-            // The figures and the earlier decisions are of the state before, so they are taken before `retain`.
-            before = Figures(&state)
-            let drops = DropLedger(try session.fact(DropLedger.factName)).decisions(in: state)
-            state.retain(policy)
-            let (kept, gone) = try Self.split(session, needed: state.neededSequences)
+            let earlier = DropLedger(try session.fact(DropLedger.factName))
+            var retention = try Replay.byShares(
+                of: session,
+                through: head,
+                options: options,
+                messagesMax: messagesMax,
+                progress: report
+            ) {
+                Retention(policy, earlier)
+            } _: { state, retention in
+                retention.add(&state)
+            }
+            before = retention.figuresBefore()
+            let (kept, gone) = try Self.split(session, needed: retention.needed)
             heldCount = kept.count + gone.count
             dropped = gone
             guard !gone.isEmpty else {
                 (after, remainder) = (before, nil)
                 return
             }
-            after = Figures(&state)
-            remainder = Remainder(
-                facts: state.facts(keeping: kept),
-                ledger: DropLedger(of: state, earlier: drops, decidedAt: decidedAt),
-                hash: state.normalFormHash
-            )
+            after = retention.figuresAfter()
+            let (facts, ledger, hash) = retention.remains(keeping: kept, decidedAt: decidedAt)
+            remainder = Remainder(facts: facts, ledger: ledger, hash: hash)
         }
 
         /// The events that are needed and those that are not, in log order; acts are in neither list, as they are never
         /// dropped (I1).
         private static func split(
             _ session: borrowing ReadSession,
-            needed: Set<UInt64>
-        ) throws -> (kept: Set<UInt64>, gone: [SequenceNumber]) {
-            var kept: [UInt64] = []
+            needed: SequenceSet
+        ) throws -> (kept: SequenceSet, gone: [SequenceNumber]) {
+            // An earlier compaction may have dropped an event that is needed.
+            var kept = SequenceSet()
             var gone: [SequenceNumber] = []
             guard session.head > .zero else { return ([], gone) }
             try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
                 if event.isAct { return true }
                 let sequence = event.sequence
                 if needed.contains(sequence.rawValue) {
-                    kept.append(sequence.rawValue)
+                    kept.insert(sequence.rawValue)
                 } else {
                     assert(gone.last ?? .zero < sequence, "the act's hash is that of an ascending list")
                     gone.append(sequence)
                 }
                 return true
             }
-            // An earlier compaction may have dropped an event that is needed; else the set need not be made anew.
-            return (kept.count == needed.count ? needed : Set(kept), gone)
+            return (kept, gone)
         }
 
         /// The act to append. Its payload names the dropped events by the hash of their ascending list (I7), and the
@@ -190,13 +231,22 @@ public enum Compaction {
             on session: borrowing ReadSession,
             progress: ((SequenceNumber, SequenceNumber) -> Void)?
         ) throws {
-            var options = ReplayOptions()
+            var options = options
             // The point lies at the decision of the new generation's compaction.
             options.retained = true
             let last = decidedAt
             let report = progress.map { report in { (folded: SequenceNumber) in report(folded, last) } }
-            let found = try Replay.logState(of: session, through: last, options: options, progress: report)
-            guard found.normalFormHash == remainder.hash else {
+            let found = try Replay.byShares(
+                of: session,
+                through: last,
+                options: options,
+                messagesMax: messagesMax,
+                progress: report,
+                NormalForm.init
+            ) { state, form in
+                form.add(&state)
+            }
+            guard found.hash == remainder.hash else {
                 throw ProjectionError(
                     .unproved,
                     "compact: the events and facts that would be kept do not give the same state; nothing was changed"
@@ -217,7 +267,7 @@ public enum Compaction {
 
         private func summary(
             events: Int,
-            _ outcome: Figures,
+            _ outcome: CompactionFigures,
             bytes: (UInt64, UInt64),
             refused: (events: Int, bytes: UInt64)?
         ) -> CompactionSummary {
@@ -231,46 +281,6 @@ public enum Compaction {
                 digest: outcome.digest,
                 refused: refused
             )
-        }
-    }
-
-    /// The figures of a state that a summary reports, without the state.
-    private struct Figures {
-        let totals: CompactionCounts
-        let digest: Hash256
-        /// How many live messages each channel has, by source, then id.
-        private let channels: [(source: SourceName, ids: [(id: String, count: Int)])]
-
-        init(_ state: inout LogState) {
-            totals = state.compactionCounts
-            digest = state.digest()
-            channels = state.sources.sorted { $0.name < $1.name }.map { ($0.name, Self.counts(of: $0)) }
-        }
-
-        private static func counts(of source: SourceState) -> [(id: String, count: Int)] {
-            let names = source.context.names
-            let places = GroupedPlaces(source.parts.messages, names)
-            let counts = places.channels.map { channel in
-                (id: names.text(channel.id), count: places.places(in: .messages, of: channel).count)
-            }
-            return counts.filter { $0.count > 0 }.sorted { $0.id < $1.id }
-        }
-
-        /// The live messages of each channel in these figures and in later ones; channels that lost all have 0.
-        func channelCounts(after: Figures) -> [CompactionSummary.ChannelCount] {
-            channels.flatMap { source, ids in
-                let left = after.channels.first { $0.source == source }?.ids ?? []
-                let pairs = left.map { (ExactText($0.id), $0.count) }
-                let counts = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
-                return ids.map {
-                    CompactionSummary.ChannelCount(
-                        source: source,
-                        id: $0.id,
-                        before: $0.count,
-                        after: counts[ExactText($0.id)] ?? 0
-                    )
-                }
-            }
         }
     }
 }

@@ -8,20 +8,25 @@ public struct CompactionCounts: Hashable, Sendable {
     public internal(set) var revisions = 0
 }
 
-extension LogState {
-    /// Counts what a compaction may drop from this state. O(messages and their entries).
-    var compactionCounts: CompactionCounts {
+extension CompactionCounts {
+    static func += (left: inout CompactionCounts, right: CompactionCounts) {
+        left.messages += right.messages
+        left.deletedTexts += right.deletedTexts
+        left.revisions += right.revisions
+    }
+}
+
+extension Messages {
+    /// Counts what a compaction may drop. O(messages and their entries).
+    func compactionCounts(where isMeant: (Int) -> Bool) -> CompactionCounts {
         var counts = CompactionCounts()
-        for source in sources {
-            let messages = source.parts.messages
-            for place in 0..<messages.store.count {
-                switch messages.state(at: place) {
-                case .live: counts.messages += 1
-                case .deleted where messages.store.hasCurrent(at: place): counts.deletedTexts += 1
-                case .deleted, .unknown, .compacted: break
-                }
-                counts.revisions += max(0, messages.store.revisionCount(at: place) - 1)
+        for place in 0..<store.count where isMeant(place) {
+            switch state(at: place) {
+            case .live: counts.messages += 1
+            case .deleted where store.hasCurrent(at: place): counts.deletedTexts += 1
+            case .deleted, .unknown, .compacted: break
             }
+            counts.revisions += max(0, store.revisionCount(at: place) - 1)
         }
         return counts
     }

@@ -32,25 +32,29 @@ struct DropLedger {
     ///
     /// - Parameters:
     ///   - retained: The state after the compaction.
-    ///   - earlier: What earlier compactions dropped: `decisions(in:)` of the state before.
+    ///   - earlier: The ledger before.
+    ///   - dropped: The messages of each source that earlier compactions dropped. In the order of the ledger they are in
+    ///     that of `earlier`, since none is forgotten.
     ///   - decidedAt: The head when this compaction was decided.
-    init(of retained: LogState, earlier: [SourceName: [MessageKey: UInt64]], decidedAt: SequenceNumber) {
+    init(
+        of retained: LogState,
+        earlier: DropLedger,
+        _ dropped: [SourceName: CompactedMessages],
+        decidedAt: SequenceNumber
+    ) {
         for source in retained.sources {
-            let keys = source.parts.messages.sortedCompacted(source.context.names)
-            let known = earlier[source.name] ?? [:]
-            runs[source.name] = Self.runs(of: keys.map { known[$0] ?? decidedAt.rawValue })
+            let known = dropped[source.name] ?? CompactedMessages()
+            var left = earlier.runs(of: source.name, count: known.count)[...]
+            var ledger = Runs()
+            source.parts.messages.compacted.forEachSorted(source.context.names) { key in
+                guard known.contains(key) else { return ledger.add(decidedAt.rawValue) }
+                ledger.add(left.first?.decidedAt ?? 0)
+                if left.isEmpty { return }
+                left[left.startIndex].count -= 1
+                if left[left.startIndex].count == 0 { left.removeFirst() }
+            }
+            runs[source.name] = ledger.runs
         }
-    }
-
-    /// For each dropped message of a state, the head at which its compaction was decided; 0 if unknown.
-    func decisions(in state: LogState) -> [SourceName: [MessageKey: UInt64]] {
-        var decisions: [SourceName: [MessageKey: UInt64]] = [:]
-        for source in state.sources {
-            let known = self.decisions(of: source)
-            let pairs = source.parts.messages.compacted.lazy.map { ($0, known[$0] ?? 0) }
-            decisions[source.name] = Dictionary(uniqueKeysWithValues: pairs)
-        }
-        return decisions
     }
 
     /// The head at which the compaction that dropped a message was decided; `nil` if unknown. Makes the decisions of
@@ -70,34 +74,35 @@ struct DropLedger {
         return JSONValue.object(["format": .string(Self.format), "sources": .array(sources)]).canonicalBytes
     }
 
-    /// The decisions for one source; empty if the ledger does not fit the state, as after another program's compaction.
+    /// The runs of one source, none of them empty; none if they do not fit the number of its dropped messages, as after
+    /// another program's compaction.
+    private func runs(of source: SourceName, count: Int) -> [(decidedAt: UInt64, count: Int)] {
+        guard let runs = runs[source], runs.allSatisfy({ (0...count).contains($0.count) }),
+            runs.reduce(0, { $0 + $1.count }) == count
+        else { return [] }
+        return runs.filter { $0.count > 0 }
+    }
+
+    /// The decisions for one source; empty if the ledger does not fit the state.
     private func decisions(of source: SourceState) -> [MessageKey: UInt64] {
-        let keys = source.parts.messages.sortedCompacted(source.context.names)
-        guard let runs = runs[source.name], runs.allSatisfy({ (0...keys.count).contains($0.count) }),
-            runs.reduce(0, { $0 + $1.count }) == keys.count
-        else { return [:] }
+        let keys = source.parts.messages.compacted.keys(source.context.names) { _ in true }
+        let runs = runs(of: source.name, count: keys.count)
+        if runs.isEmpty { return [:] }
         let decisions = runs.flatMap { Array(repeating: $0.decidedAt, count: $0.count) }
         assert(decisions.count == keys.count, "every dropped message has one decision")
         return Dictionary(zip(keys, decisions), uniquingKeysWith: { first, _ in first })
     }
-
-    /// Run-length encodes the decisions.
-    private static func runs(of decisions: [UInt64]) -> [(decidedAt: UInt64, count: Int)] {
-        var runs: [(decidedAt: UInt64, count: Int)] = []
-        for decision in decisions {
-            if runs.last?.decidedAt == decision {
-                runs[runs.count - 1].count += 1
-            } else {
-                runs.append((decision, 1))
-            }
-        }
-        return runs
-    }
 }
 
-extension Messages {
-    /// The messages that compactions dropped, sorted by channel, then id.
-    fileprivate func sortedCompacted(_ names: Names) -> [MessageKey] {
-        compacted.sorted { $0.precedes($1, names) }
+/// Run-length encodes decisions.
+private struct Runs {
+    private(set) var runs: [(decidedAt: UInt64, count: Int)] = []
+
+    mutating func add(_ decidedAt: UInt64) {
+        if runs.last?.decidedAt == decidedAt {
+            runs[runs.count - 1].count += 1
+        } else {
+            runs.append((decidedAt, 1))
+        }
     }
 }

@@ -49,11 +49,11 @@ struct RecorderGaps: StatePart {
         return true
     }
 
-    func collectNeeded(into sequences: inout Set<UInt64>) {}
+    func collectNeeded(into sequences: inout SequenceSet) {}
 
     func normalForm(names: Names, into take: (JSONValue) -> Void) { take(facts) }
 
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { facts }
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { facts }
 
     private var facts: JSONValue {
         if upTo == 0 { return .null }

@@ -86,7 +86,7 @@ struct ChannelFates: Codable, Sendable {
 
 extension ChannelFates {
     /// Adds the sequences of the events that deleted channels or guilds, and of the late links.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         for event in byName.values { sequences.insert(event.sequence.rawValue) }
         for event in deletedGuilds.values { sequences.insert(event.sequence.rawValue) }
         for event in lateLinks.values { sequences.insert(event.sequence.rawValue) }

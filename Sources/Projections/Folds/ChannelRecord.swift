@@ -57,7 +57,7 @@ extension ChannelRecord {
 
     /// The naming entries up to the last one whose event is not kept. Facts restore them before the kept events are applied.
     /// That gives the right order: once another entry exists, all events of the channel are kept.
-    func namings(keeping kept: Set<UInt64>) -> [Entry] {
+    func namings(keeping kept: SequenceSet) -> [Entry] {
         let last = entries.lastIndex { $0.isNaming && !kept.contains($0.event.sequence.rawValue) }
         return last.map { entries[...$0].filter(\.isNaming) } ?? []
     }

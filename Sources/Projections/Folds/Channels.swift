@@ -158,7 +158,7 @@ extension Channels {
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
     /// Adds the events of the fates, and all events of channels that were not only named.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         fates.collectNeeded(into: &sequences)
         for record in records where !record.isOnlyNamed {
             for entry in record.entries { sequences.insert(entry.event.sequence.rawValue) }
@@ -176,7 +176,7 @@ extension Channels {
 
     /// The channels that only dropped events named, and the links to guilds. Keeping an event for each would be too
     /// much: every message names its channel.
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue {
         let namings = sortedPlaces(names).lazy.flatMap { records[$0].namings(keeping: kept) }
         let named = namings.map { JSONValue.object($0.namingFact(names: names)) }
         return .object(["named": .array(Array(named)), "links": fates.facts(names: names)])

@@ -32,7 +32,7 @@ extension Community {
     }
 
     /// Adds the events of all registers, of deletions for ever, of typing that counts, and of the read states.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         for register in registers.values { register.collectNeeded(into: &sequences) }
         for end in ends.values { sequences.insert(end.sequence.rawValue) }
         for frame in typing.values { sequences.insert(frame.sequence.rawValue) }
@@ -76,7 +76,7 @@ extension Community {
     }
 
     /// The links from channels to guilds, and `typingForgotten`. The kept events contain everything else.
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue {
         .object(["links": fates.facts(names: names), "typingForgotten": .string(String(typingForgotten))])
     }
 

@@ -33,7 +33,7 @@ struct EntityHistories<Kept: KeptHistoryEntry>: Codable, Sendable {
     }
 
     /// Adds the sequences of all entries: histories have no facts, so replaying the kept events must give them again.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         for history in entries.values {
             for entry in history { sequences.insert(entry.sequence.rawValue) }
         }

@@ -57,7 +57,7 @@ struct Items: Fold {
     /// Drops nothing: of item lists, a compaction drops only snapshots that changed nothing.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         for list in lists.values { sequences.formUnion(list.changedAt) }
         histories.collectNeeded(into: &sequences)
     }
@@ -69,7 +69,7 @@ struct Items: Fold {
         histories.normalForm(names: names, into: take)
     }
 
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { .null }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {}
 }

@@ -53,7 +53,7 @@ struct Prompts: Fold {
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
     /// The events of the histories give the present prompts too: each of them has an entry for its current standing.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         histories.collectNeeded(into: &sequences)
     }
 
@@ -67,7 +67,7 @@ struct Prompts: Fold {
         histories.normalForm(names: names, into: take)
     }
 
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { .null }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {}
 }

@@ -92,7 +92,7 @@ struct Rows: Fold {
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
     /// Adds the changes that had an effect; every history entry comes from one of them.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         for row in rows.values { sequences.formUnion(row.register.changedAt) }
     }
 
@@ -109,7 +109,7 @@ struct Rows: Fold {
         }
     }
 
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { .null }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {}
 }

@@ -98,7 +98,7 @@ struct Sessions: Fold {
 
     /// Adds the last write of each session, ended ones included, and the events of the histories. The last write gives
     /// a session's age and the fields of its end.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         for written in present.values { sequences.insert(written.sequence) }
         sequences.formUnion(lastWrites)
         histories.collectNeeded(into: &sequences)
@@ -117,7 +117,7 @@ struct Sessions: Fold {
         histories.normalForm(names: names, into: take)
     }
 
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { .null }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {}
 }

@@ -79,6 +79,14 @@ struct CanonicalWriter: ~Copyable {
         count &+= 4
     }
 
+    /// Writes the eight bytes of a number, big-endian.
+    @inline(__always)
+    mutating func raw(_ number: UInt64) {
+        reserve(8)
+        room.storeBytes(of: number.bigEndian, toByteOffset: count, as: UInt64.self)
+        count &+= 8
+    }
+
     /// Writes bytes verbatim.
     @inline(__always)
     mutating func raw(_ bytes: UnsafeRawBufferPointer) {
@@ -143,6 +151,15 @@ extension CanonicalWriter {
         // Only negative zero has a whole form of its own.
         if digits.isWhole, digits.bytes.count != 2 || digits.bytes[0] != UInt8(ascii: "-") { return raw(digits.bytes) }
         raw(digits.number.canonicalText)
+    }
+
+    /// Writes a number in lower-case hexadecimal digits, with leading zeros up to `digits` of them.
+    mutating func hex(_ number: UInt64, digits: Int = 1) {
+        let count = max(digits, (64 - number.leadingZeroBitCount + 3) / 4)
+        for place in (0..<count).reversed() {
+            let digit = UInt8(truncatingIfNeeded: number >> UInt64(4 * place) & 15)
+            byte(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
     }
 
     /// Writes the last `digits` (1 to 24) digits of a whole number, with leading zeros.

@@ -22,6 +22,13 @@ extension JSONValue {
         withCanonicalBytes { Hasher256.hash($0) }
     }
 
+    /// The value that `write` writes as canonical JSON; `null` if that is none.
+    static func written(_ write: (inout CanonicalWriter) -> Void) -> JSONValue {
+        var writer = CanonicalWriter()
+        write(&writer)
+        return writer.withBytes { try? JSONValue.parse($0) } ?? .null
+    }
+
     private func withCanonicalBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         var writer = CanonicalWriter()
         writer.value(self)
@@ -77,6 +84,38 @@ extension CanonicalWriter {
             for (index, place) in places.enumerated() { member(members[place], isFirst: index == 0, members: order) }
         }
         raw("}")
+    }
+
+    /// Writes an array whose elements `write` writes.
+    mutating func array<Element>(
+        _ elements: some Sequence<Element>,
+        _ write: (Element, inout CanonicalWriter) -> Void
+    ) {
+        var isFirst = true
+        raw("[")
+        for element in elements {
+            if !isFirst { raw(",") }
+            isFirst = false
+            write(element, &self)
+        }
+        raw("]")
+    }
+
+    /// Writes an object in canonical order. For each member, `write` may write its value and return true, in place of the
+    /// value in the object: so no value need be made of what is large.
+    mutating func object(
+        _ object: JSONObject,
+        _ write: (_ name: String, inout CanonicalWriter) -> Bool
+    ) {
+        var start: StaticString = "{"
+        for member in object.members.sorted(by: { Self.precedes($0.name, $1.name) }) {
+            raw(start)
+            start = ","
+            string(member.name)
+            raw(":")
+            if !write(member.name, &self) { value(member.value) }
+        }
+        raw(object.members.isEmpty ? "{}" : "}")
     }
 
     private mutating func member(_ member: JSONObject.Member, isFirst: Bool, members order: JSONValue.MemberOrder) {

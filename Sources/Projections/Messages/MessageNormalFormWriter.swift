@@ -3,9 +3,9 @@ import EventLog
 import Synchronization
 
 extension MessageStore {
-    /// SHA-256 over everything that the messages remember, in whatever order they became known. Equal messages give
-    /// equal hashes, packed or not (I18). Hashed on all processors; reads each message once and keeps 32 bytes of it.
-    func normalFormHash(_ names: Names) -> Hash256 {
+    /// The hash of everything that each message remembers, in any order. Equal messages give equal hashes, packed or not
+    /// (I18). Hashed on all processors; reads each message once and keeps 32 bytes of it.
+    func normalFormHashes(_ names: Names) -> [Hash256] {
         // Slices of this size keep the processors busy to the end and take the lock rarely.
         let stride = 4096
         let found = Mutex<[Hash256]>([])
@@ -15,19 +15,15 @@ extension MessageStore {
             let hashes = places.map { writer.hash(ofMessageAt: $0, in: self) }
             found.withLock { $0 += hashes }
         }
-        // The slices end in any order, so the messages' hashes are sorted before they are hashed together.
-        var hasher = Hasher256()
-        for hash in found.withLock({ $0.sorted { $0.words < $1.words } }) {
-            hash.bytes.withUnsafeBytes { hasher.update($0) }
-        }
-        return hasher.finalize()
+        return found.withLock { $0 }
     }
 }
 
 /// Writes everything that one message remembers, times to the nanosecond, as bytes to be hashed.
 ///
-/// No two different messages have the same bytes: every field is written, texts are quoted, numbers end with a comma,
-/// and an absent field is a `-`. A packed message is written without its record. Each pair of functions below with the
+/// No two different messages have the same bytes: every field is written, texts are quoted, numbers have eight bytes
+/// behind a letter that no other field begins with, and an absent field is a `-`. A version that the history has as
+/// well is written there alone. A packed message is written without its record. Each pair of functions below with the
 /// same name writes the same fields in the same order: one from a record, one from packed values (I18). The bytes are
 /// never stored, so they may change with the program.
 struct MessageNormalFormWriter: ~Copyable {
@@ -66,14 +62,19 @@ struct MessageNormalFormWriter: ~Copyable {
         case .live: writer.raw("l")
         case .deleted(let end): write(end)
         }
-        if let current = record.current { write(current) } else { writer.raw("-") }
         for entry in record.entries { write(entry) }
+        if let current = record.current {
+            let place = record.entries.lastIndex { $0.revision.map { $0.isSame(as: current) } ?? false }
+            if let place { write(currentAt: place) } else { write(current) }
+        } else {
+            writer.raw("-")
+        }
         // A packed message has none of these, so a record without them must end here, too.
         if record.reactions.isEmpty, record.placedBy == nil, record.relatives.isEmpty { return }
         writer.raw("r")
         // Sorted, as the order of arrival of reactions and relatives decides nothing.
         for reaction in sorted(record.reactions) { write(reaction) }
-        if let placedBy = record.placedBy { number(placedBy) } else { writer.raw("-") }
+        if let placedBy = record.placedBy { number(placedBy, "p") } else { writer.raw("-") }
         for relative in record.relatives.sorted(by: { $0.precedes($1, names) }) { write(relative) }
     }
 
@@ -84,8 +85,20 @@ struct MessageNormalFormWriter: ~Copyable {
         case .deleted:
             if let end = store.deletion(of: cell) { write(end) } else { writer.raw("n") }
         }
-        if let version = store.version(of: cell) { write(version, in: store) } else { writer.raw("-") }
-        store.forEachEntryInOrder(of: cell) { write($0, in: store) }
+        // The last entry with the current version: the write that counts, or a deletion behind it. A write that does not
+        // count has a lesser version.
+        var (count, current) = (0, -1)
+        store.forEachEntryInOrder(of: cell) { entry in
+            write(entry, in: store)
+            if entry.happening.counts || entry.happening.hasVersion && !entry.happening.isWrite { current = count }
+            count += 1
+        }
+        if current >= 0 { write(currentAt: current) } else { writer.raw("-") }
+    }
+
+    /// Writes the current version as the index of the last entry that has it.
+    private mutating func write(currentAt place: Int) {
+        number(UInt64(place), "=")
     }
 
     private func sorted(_ reactions: [MessageRecord.Reaction]) -> [MessageRecord.Reaction] {
@@ -100,13 +113,13 @@ struct MessageNormalFormWriter: ~Copyable {
         text(reaction.emoji.string)
         id(reaction.user)
         writer.raw(reaction.isPresent ? "+" : "-")
-        number(reaction.sequence)
+        number(reaction.sequence, "s")
     }
 
     // MARK: Entries
 
     private mutating func write(_ entry: MessageRecord.Entry) {
-        begin(entry.happening.word, entry.event, isNewRevision: entry.isNewRevision, isReplaced: entry.isReplaced)
+        begin(entry.happening.letter, entry.event, isNewRevision: entry.isNewRevision, isReplaced: entry.isReplaced)
         switch entry.happening {
         case .deleted(let end): write(end)
         case .moved(let from, let to):
@@ -120,9 +133,9 @@ struct MessageNormalFormWriter: ~Copyable {
     }
 
     private mutating func write(_ entry: PackedEntry, in store: MessageStore) {
-        let happening = entry.happening.word.happening(at: entry.event)
-        begin(happening.word, entry.event, isNewRevision: entry.happening.isNewRevision, isReplaced: false)
-        if case .deleted(let end) = happening { write(end) }
+        let word = entry.happening.word
+        begin(word.letter, entry.event, isNewRevision: entry.happening.isNewRevision, isReplaced: false)
+        if !entry.happening.isWrite, case .deleted(let end) = word.happening(at: entry.event) { write(end) }
         if entry.happening.hasVersion { write(entry.version, in: store) } else { writer.raw("-") }
         // A gateway's deletion has neither a time nor an author. A write has those of its version, as `write(of:_:)`
         // gives them.
@@ -131,9 +144,14 @@ struct MessageNormalFormWriter: ~Copyable {
         author(entry.version, in: store)
     }
 
-    private mutating func begin(_ word: String, _ event: EventReference, isNewRevision: Bool, isReplaced: Bool) {
+    private mutating func begin(
+        _ letter: StaticString,
+        _ event: EventReference,
+        isNewRevision: Bool,
+        isReplaced: Bool
+    ) {
         writer.raw("e")
-        text(word)
+        writer.raw(letter)
         write(event)
         writer.raw(isNewRevision ? "+" : "-")
         writer.raw(isReplaced ? "+" : "-")
@@ -174,6 +192,7 @@ struct MessageNormalFormWriter: ~Copyable {
         store.authors.withName(version.author) { name in
             if let name { writer.string(name) } else { writer.raw("-") }
         }
+        if !version.text.hasObject { return writer.raw("--") }
         store.texts.withObject(version.text) { object in
             PlainObject.with(object) { plain in
                 guard let plain else {
@@ -202,8 +221,7 @@ struct MessageNormalFormWriter: ~Copyable {
         case .byID: writer.raw("i")
         case .byCreation: writer.raw("c")
         case .at(let place):
-            writer.raw("a")
-            number(UInt64(bitPattern: Int64(place)))
+            number(UInt64(bitPattern: Int64(place)), "a")
         }
         time(created)
         time(edited)
@@ -231,28 +249,26 @@ struct MessageNormalFormWriter: ~Copyable {
     }
 
     private mutating func write(_ event: EventReference) {
-        number(event.sequence.rawValue)
+        number(event.sequence.rawValue, "s")
         time(event.recordedAt)
     }
 
-    /// Writes an id as its text: handles differ from state to state.
+    /// Writes an id that is a number as such, any other as its text: handles differ from state to state.
     private mutating func id(_ id: EntityID) {
         guard let number = id.number else { return text(names.text(id)) }
-        writer.raw("\"")
-        writer.number(number)
-        writer.raw("\"")
+        self.number(number, "#")
     }
 
     private mutating func time(_ time: Timestamp?) {
         guard let time else { return writer.raw("-") }
-        number(UInt64(bitPattern: time.seconds))
-        number(UInt64(time.nanoseconds))
+        number(UInt64(bitPattern: time.seconds), "t")
+        writer.raw(UInt32(truncatingIfNeeded: time.nanoseconds))
     }
 
-    /// Writes digits and a comma, so that two numbers cannot be read as one.
-    private mutating func number(_ number: UInt64) {
-        writer.number(number)
-        writer.raw(",")
+    /// Writes a number behind the letter that begins its field.
+    private mutating func number(_ number: UInt64, _ letter: StaticString) {
+        writer.raw(letter)
+        writer.raw(number)
     }
 
     private mutating func text(_ text: String?) {
@@ -261,5 +277,37 @@ struct MessageNormalFormWriter: ~Copyable {
 
     private mutating func value(_ value: JSONValue?) {
         if let value { writer.value(value) } else { writer.raw("-") }
+    }
+}
+
+extension MessageRevision {
+    /// Whether two versions equal each other in everything that is written of them.
+    fileprivate func isSame(as other: MessageRevision) -> Bool {
+        version == other.version && order == other.order && saying == other.saying
+    }
+}
+
+extension MessageRecord.Entry.Happening {
+    fileprivate var letter: StaticString {
+        switch self {
+        case .created: "c"
+        case .edited: "e"
+        case .linked: "l"
+        case .restored: "r"
+        case .moved: "m"
+        case .deleted: "d"
+        }
+    }
+}
+
+extension PackedHappening.Word {
+    /// The letter of the same happening of a record.
+    fileprivate var letter: StaticString {
+        switch self {
+        case .created: "c"
+        case .edited: "e"
+        case .linked: "l"
+        case .deleted, .channelDeleted, .guildDeleted: "d"
+        }
     }
 }

@@ -31,6 +31,8 @@ struct MessageStore: Sendable {
     /// more, which changes nothing.
     struct Channel: Sendable {
         let id: EntityID
+        /// True if the channel is not in the store's share, so that the store takes no message of it.
+        fileprivate(set) var isLeftOut = false
         /// The places of the first and the last message in order of arrival, counted from 1; 0 if no message is known.
         var first: UInt32 = 0
         var last: UInt32 = 0
@@ -57,6 +59,10 @@ struct MessageStore: Sendable {
     var authors = AuthorTable()
     /// The extent of the last saving, and the places changed since.
     var saved = SavedExtent()
+    /// The channels whose messages the fold takes; set before the first event. Not saved: only compactions set it.
+    var share = ChannelShare.whole {
+        didSet { for index in channels.indices { channels[index].isLeftOut = !share.contains(channels[index].id) } }
+    }
     /// Finds a channel by its id, and a message by its id and channel.
     private var channelTable = PlaceTable()
     private var table = PlaceTable()
@@ -79,7 +85,7 @@ struct MessageStore: Sendable {
     @inline(__always)
     mutating func addedChannel(_ id: EntityID) -> Int {
         if let channel = channel(id) { return channel }
-        channels.append(Channel(id: id))
+        channels.append(Channel(id: id, isLeftOut: !share.contains(id)))
         channelTable.add(channelTable.hash(id.rawValue, 0), place: channels.count - 1)
         return channels.count - 1
     }

@@ -129,7 +129,7 @@ extension Messages {
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init()
-        compacted = try members.decode(Set<MessageKey>.self, forKey: .compacted)
+        compacted = try members.decode(CompactedMessages.self, forKey: .compacted)
         fates = try members.decode(ChannelFates.self, forKey: .fates)
         circles = try members.decode(ReplyCircles.self, forKey: .circles)
     }

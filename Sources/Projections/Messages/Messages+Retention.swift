@@ -6,8 +6,12 @@ extension Messages {
     ///
     /// Idempotent. Changes places, so `answers` is built anew.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {
+        keep(kept(by: policy, GroupedPlaces(self, names), names))
+    }
+
+    /// Whether the message at each place is kept under a policy.
+    func kept(by policy: RetentionPolicy, _ places: GroupedPlaces, _ names: Names) -> [Bool] {
         var isKept = [Bool](repeating: false, count: store.count)
-        let places = GroupedPlaces(self, names)
         for channel in places.channels {
             for section in [Section.messages, .deletedMessages] {
                 let candidates = Array(places.places(in: section, of: channel))
@@ -18,9 +22,33 @@ extension Messages {
             for place in newestUnknown(policy.messagesPerChannel, of: candidates, names) { isKept[place] = true }
         }
         keepRelatives(&isKept)
-        for place in 0..<store.count where !isKept[place] { compacted.insert(store.key(at: place)) }
+        return isKept
+    }
+
+    /// Drops the messages at the places where `isKept` is false; only their keys stay.
+    mutating func keep(_ isKept: [Bool]) {
+        assert(isKept.count == store.count, "every message is kept or dropped")
+        guard isKept.contains(false) else { return }
+        var dropped = [[EntityID]](repeating: [], count: store.channels.count)
+        for place in 0..<store.count where !isKept[place] {
+            dropped[Int(store.cells[place].channel)].append(store.cells[place].id)
+        }
+        for (channel, ids) in dropped.enumerated() { compacted.insert(ids, in: store.channels[channel].id) }
         store = store.kept { isKept[$0] }
         findAnswers()
+    }
+
+    /// Whether the message at a place answers one that is not known, or for whose place `isKept` is false. No other row
+    /// changes when a compaction drops messages: rows show of other messages only the state of the one answered.
+    func lacksParent(at place: Int, _ isKept: (Int) -> Bool) -> Bool {
+        guard let replyTo = store.replyTo(at: place) else { return false }
+        return store.place(of: replyTo, channel: Int(store.cells[place].channel)).map { !isKept($0) } ?? true
+    }
+
+    /// Forgets all messages but not which ones compactions dropped. The state can then not go on.
+    mutating func removeMessages() {
+        store = MessageStore()
+        answers = AnswerTable()
     }
 
     /// Rebuilds `answers` from the messages at the places for which `isMeant` is true. Finds the current answers only,
@@ -70,7 +98,7 @@ extension Messages {
     }
 
     /// The circles need no event: `ReplyCircles` stores its issues as facts.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         fates.collectNeeded(into: &sequences)
         for place in 0..<store.count { store.forEachSequence(at: place) { sequences.insert($0) } }
     }

@@ -7,8 +7,8 @@ import EventLog
 /// too.
 struct Messages: Fold {
     var store = MessageStore()
-    /// The keys of messages that compactions dropped. No event changes them any more.
-    var compacted: Set<MessageKey> = []
+    /// The messages that compactions dropped. No event changes them any more.
+    var compacted = CompactedMessages()
     /// The places of the answers to each message. May contain places whose message no longer answers it. Not saved; see
     /// `findAnswers`.
     var answers = AnswerTable()
@@ -16,6 +16,9 @@ struct Messages: Fold {
     var fates = ChannelFates()
     /// The issues of circles of replies, by the event that closed the circle.
     var circles = ReplyCircles()
+    /// True if a fold of some channels alone met what concerns others, too: a message that moved to another channel, or
+    /// an issue, which is of the whole source. Stays false for a fold of all channels.
+    private(set) var crossesShares = false
 
     init() {}
 
@@ -32,6 +35,10 @@ struct Messages: Fold {
     }
 
     private mutating func apply(_ change: MessageChange, in context: inout FoldContext) {
+        if store.share != .whole {
+            if case .moved(let from, let to, _, _) = change, from.channel != to.channel { crossesShares = true }
+            if !store.share.contains(change.channel) { return }
+        }
         switch change {
         case .written(let write): self.write(write, in: &context)
         case .deleted(let deletion): delete(deletion, in: &context)
@@ -141,7 +148,9 @@ extension Messages {
         // Only a message that is answered already, or by itself, can close a circle.
         guard answers.isAnswered(key) else { return }
         var search = CircleSearch(from: key)
-        if let circle = search.circle(in: self) { circles.report(circle, in: &context) }
+        guard let circle = search.circle(in: self) else { return }
+        if store.share != .whole { crossesShares = true }
+        circles.report(circle, in: &context)
     }
 
     /// The key that a message's current version answers, in the same channel; `nil` if it answers none or is not known.
@@ -149,5 +158,17 @@ extension Messages {
     func parent(of key: MessageKey) -> MessageKey? {
         guard let place = store.place(of: key), let replyTo = store.replyTo(at: place) else { return nil }
         return MessageKey(channel: key.channel, id: replyTo)
+    }
+}
+
+extension MessageChange {
+    /// The channel of the message that the change names; of a message that moves, the one that it leaves.
+    fileprivate var channel: EntityID {
+        switch self {
+        case .written(let write): write.key.channel
+        case .deleted(let deletion): deletion.key.channel
+        case .moved(let from, _, _, _): from.channel
+        case .reaction(let key, _, _, _), .stands(let key, _): key.channel
+        }
     }
 }

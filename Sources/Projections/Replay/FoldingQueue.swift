@@ -17,8 +17,8 @@ final class FoldingQueue: @unchecked Sendable {
     /// Folded batches, empty, to be filled again.
     private let free = Mutex<[ReplayBatch]>([])
 
-    init(_ logState: LogState) {
-        state = ReplayedState(logState)
+    init(_ state: ReplayedState) {
+        self.state = state
         for _ in 0..<Self.batchCountMax { room.signal() }
     }
 
@@ -47,6 +47,9 @@ final class FoldingQueue: @unchecked Sendable {
     func withLogState<Result>(_ body: (inout LogState) throws -> Result) rethrows -> Result {
         try queue.sync { try state.withLogState(body) }
     }
+
+    /// The buckets of the events folded, if noted; waits for every batch handed over.
+    var buckets: [UInt8]? { queue.sync { state.buckets } }
 
     /// The state after every batch handed over; waits for them.
     var logState: LogState { queue.sync { state.logState } }

@@ -69,11 +69,15 @@ struct ReplayedState {
     /// The index of each lane's source in the state, by the lane's number; `nil` until the lane's first plain
     /// frame. Indexes never change, as sources are only added.
     private var sources: [Int?] = []
+    /// For each event folded, the bucket of its channel if it is a plain frame, else 0; `nil` if not noted.
+    private(set) var buckets: [UInt8]?
     /// Takes the results of reading ahead, which nobody uses: reads without a use would be optimized away.
     private var lastRead: UInt64 = 0
 
-    init(_ logState: LogState) {
+    /// - Parameter notesBuckets: whether to note the buckets of the events' channels.
+    init(_ logState: LogState, notesBuckets: Bool = false) {
         self.logState = logState
+        buckets = notesBuckets ? [] : nil
     }
 
     /// Applies a plain frame of a lane.
@@ -81,6 +85,7 @@ struct ReplayedState {
     mutating func apply(_ step: UnsafePointer<ReplayBatch.Step>, _ lanes: [ReplayLanes.Lane?]) {
         let number = step.pointee.lane
         if number >= sources.count || sources[number] == nil { add(number, lanes) }
+        buckets?.append(ChannelShare.bucket(of: step.pointee.frame.channel))
         guard let source = sources[number], let lane = lanes[number] else { return }
         logState.applyPlain(
             step.pointee.frame,
@@ -109,6 +114,7 @@ struct ReplayedState {
                     continue
                 }
                 steps[index].lookup = lookup
+                if logState.sources[source].parts.messages.store.channels[lookup.channel].isLeftOut { continue }
                 if source != last {
                     readAhead(hashes[start..<count], last)
                     (start, last) = (count, source)
@@ -121,10 +127,13 @@ struct ReplayedState {
         for index in steps.indices {
             guard let lookup = steps[index].lookup, let source = sources[steps[index].lane] else { continue }
             let id = steps[index].frame.id
+            // Costs nothing for a channel that is left out: no id there is as great.
             steps[index].lookup?.place = logState.sources[source].parts.messages.store.place(of: id, at: lookup)
         }
         for index in steps.indices where steps[index].frame.happening == .written {
-            guard steps[index].lookup != nil, let source = sources[steps[index].lane] else { continue }
+            guard let lookup = steps[index].lookup, let source = sources[steps[index].lane],
+                !logState.sources[source].parts.messages.store.channels[lookup.channel].isLeftOut
+            else { continue }
             steps[index].lookup?.author = logState.sources[source].parts.messages.store.authors.knownPlace(
                 id: steps[index].frame.author,
                 name: steps[index].frame.authorName
@@ -141,6 +150,7 @@ struct ReplayedState {
 
     /// Applies an event the long way, as a value tree and changes.
     mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+        buckets?.append(0)
         logState.applyLong(envelope, payload: payload)
     }
 

@@ -22,20 +22,35 @@ struct ReplayRun {
     /// The second thread; `nil` without one.
     private let ahead: FoldingQueue?
 
+    /// The events of the range that are read, by their numbers from 0; `nil` for all.
+    private let skipping: SkippedEvents?
+    /// The number of the next event.
+    private var eventNumber = 0
+
     /// - Parameters:
     ///   - state: the state to fold into.
     ///   - isObserved: whether `fold` will get an observer; must be right, as rows are noted accordingly.
     ///   - count: the sequence of the last event to fold; decides whether a second thread is worth starting.
-    init(_ logState: LogState, _ options: ReplayOptions, isObserved: Bool, count: UInt64) {
+    ///   - skipping: the events that are not folded; only without an observer.
+    ///   - notesBuckets: whether `buckets` is wanted.
+    init(
+        _ logState: LogState,
+        _ options: ReplayOptions,
+        isObserved: Bool,
+        count: UInt64,
+        skipping: SkippedEvents? = nil,
+        notesBuckets: Bool = false
+    ) {
+        self.skipping = skipping
         sequence = logState.sequence
         lanes = ReplayLanes(options)
         checks = options.checks
         var logState = logState
         logState.notesTouched = isObserved || logState.digestKeeper.isBuilt
         let usesTwo = !isObserved && options.decodesAhead && count - min(count, sequence.rawValue) >= Self.aheadCountMin
-        ahead = usesTwo ? FoldingQueue(logState) : nil
+        ahead = usesTwo ? FoldingQueue(ReplayedState(logState, notesBuckets: notesBuckets)) : nil
         spare = ReplayBatch(count: 256)
-        here = ReplayedState(usesTwo ? LogState() : logState)
+        here = ReplayedState(usesTwo ? LogState() : logState, notesBuckets: notesBuckets)
     }
 
     /// The state after everything folded so far; waits for the second thread. Its sequence is the end of the range,
@@ -46,6 +61,9 @@ struct ReplayRun {
         logState.notesTouched = true
         return logState
     }
+
+    /// The bucket of each event's channel, if they were to be noted; see `ReplayedState.buckets`.
+    var buckets: [UInt8] { (ahead == nil ? here.buckets : ahead?.buckets) ?? [] }
 
     /// Lends the state after everything folded so far; waits for the second thread. Copies nothing, unlike `logState`.
     mutating func withLogState<Result>(_ body: (inout LogState) throws -> Result) throws -> Result {
@@ -119,6 +137,8 @@ struct ReplayRun {
         // are always replaced together.
         var current = Unmanaged.passUnretained(batch)
         try session.forEachEvent(in: range) { event in
+            eventNumber &+= 1
+            if let skipping, skipping.contains(eventNumber &- 1) { return true }
             guard let lane = lanes.included(event) else { return true }
             if checks { try session.check(event) }
             let isFull = current._withUnsafeGuaranteedRef { batch in

@@ -60,11 +60,12 @@ extension LogState {
     /// The number of wanted messages that compactions have dropped with their histories. O(dropped messages).
     public func droppedMessageCount(where isWanted: (EntityReference) -> Bool) -> Int {
         sources.reduce(0) { count, source in
-            count
-                + source.parts.messages.compacted.count { key in
-                    let parts = source.parts(of: EntityKey(.messages, key.channel, key.id))
-                    return isWanted(EntityReference(kind: .message, parts: parts))
-                }
+            var count = count
+            source.parts.messages.compacted.forEachSorted(source.context.names) { key in
+                let parts = source.parts(of: EntityKey(.messages, key.channel, key.id))
+                if isWanted(EntityReference(kind: .message, parts: parts)) { count += 1 }
+            }
+            return count
         }
     }
 

@@ -1,4 +1,5 @@
 public import EventLog
+import JSON
 
 extension LogState {
     /// The state that a compaction under the policy leaves (I13). Idempotent. This state stays as it is.
@@ -10,19 +11,23 @@ extension LogState {
 
     /// Reduces the state to what a compaction under the policy leaves.
     mutating func retain(_ policy: RetentionPolicy) {
+        for index in sources.indices { sources[index].retainMessages(policy) }
+        retainOthers(policy)
+    }
+
+    /// Reduces everything but the messages to what a compaction under the policy leaves.
+    mutating func retainOthers(_ policy: RetentionPolicy) {
         // The lists are condensed below; later events append as in any replay.
         condensesIssues = false
-        for index in sources.indices { sources[index].retain(policy) }
+        for index in sources.indices { sources[index].retainOthers(policy) }
         // Places of messages have changed, which the keeper's rows refer to.
         digestKeeper = DigestKeeper()
     }
 
     /// The sequences of the events that a compaction must keep for this (retained) state; no acts, which are always
     /// kept.
-    public var neededSequences: Set<UInt64> {
-        var sequences: Set<UInt64> = []
-        // Growing a large set hashes its elements again and again. Most messages have one event.
-        sequences.reserveCapacity(sources.reduce(0) { $0 + $1.parts.messages.store.count })
+    package var neededSequences: SequenceSet {
+        var sequences = SequenceSet()
         for source in sources {
             for (_, part) in source.parts.all { part.collectNeeded(into: &sequences) }
         }
@@ -31,9 +36,16 @@ extension LogState {
 
     /// The SHA-256 of the whole state, hidden parts included: two states behave alike for ever if these are equal.
     ///
-    /// Hashes lines of canonical JSON, made one at a time; of messages and of frames seen, a line holds a hash. It
-    /// compares states within one run and is not for files, as the lines' content may change with the program.
+    /// It compares states within one run and is not for files, as its content may change with the program.
     public var normalFormHash: Hash256 {
+        normalFormHash(sources.map { ($0.name, $0.parts.messages.store.normalFormHashes($0.context.names)) })
+    }
+
+    /// The same hash for a state whose messages are given as their `normalFormHashes`.
+    ///
+    /// Hashes lines of canonical JSON, made one at a time; of frames seen, a line holds a hash. Behind the lines are, by
+    /// source, the hashes of all messages, sorted: their order of arrival decides nothing.
+    func normalFormHash(_ messages: [(source: SourceName, hashes: [Hash256])]) -> Hash256 {
         var hasher = Hasher256()
         var writer = CanonicalWriter()
         func add(_ value: JSONValue) {
@@ -44,18 +56,30 @@ extension LogState {
         }
         add(clock.map { .int($0.microseconds) } ?? .null)
         for source in sources.sorted(by: { $0.name < $1.name }) { source.normalForm(into: add) }
+        for source in messages.sorted(by: { $0.source < $1.source }) where !source.hashes.isEmpty {
+            add(.array([.string(source.source.rawValue), .int(source.hashes.count)]))
+            for hash in source.hashes.sorted(by: { $0.words < $1.words }) {
+                hash.bytes.withUnsafeBytes { hasher.update($0) }
+            }
+        }
         return hasher.finalize()
     }
 
     /// The facts of this state that no event in `kept` contains, as canonical JSON. Sources are sorted by name, so
     /// equal states give equal bytes. Stored in logs: every later program must read them.
-    public func facts(keeping kept: Set<UInt64>) -> [UInt8] {
-        let states = sources.sorted { $0.name < $1.name }.map { $0.facts(keeping: kept) }
-        return JSONValue.object([
+    package func facts(keeping kept: SequenceSet) -> [UInt8] {
+        var writer = CanonicalWriter()
+        let document: JSONObject = [
             "format": .string("eventlog.facts/1"),
             "clock": clock.map { .int($0.microseconds) },
-            "sources": .array(states),
-        ]).canonicalBytes
+            "sources": .array([]),
+        ]
+        writer.object(document) { name, writer in
+            guard name == "sources" else { return false }
+            writer.array(sources.sorted { $0.name < $1.name }) { $0.writeFacts(keeping: kept, to: &$1) }
+            return true
+        }
+        return writer.withBytes { Array($0) }
     }
 
     /// A state made of a compaction's facts, before any event; the empty state for `nil`.
@@ -67,15 +91,20 @@ extension LogState {
     public init(facts bytes: [UInt8]?, rules: ReadingRules = []) throws {
         self.init(rules: rules)
         guard let bytes else { return }
-        guard let document = try? JSONValue.parse(bytes).object, document["format"]?.string == "eventlog.facts/1" else {
-            throw ProjectionError.facts("they are no facts of a version that this program reads")
-        }
-        clock = document["clock"]?.number?.int64.map { Timestamp(microseconds: $0) }
-        for value in document["sources"]?.array ?? [] {
-            guard let object = value.object else { throw ProjectionError.facts("a source is no object") }
-            let state = try SourceState(facts: object, rules: rules)
-            indexes[state.name] = sources.count
-            sources.append(state)
+        try bytes.withUnsafeBytes { bytes in
+            guard let facts = try? CutFacts(bytes), facts.document["format"]?.string == "eventlog.facts/1" else {
+                throw ProjectionError.facts("they are no facts of a version that this program reads")
+            }
+            clock = facts.document["clock"]?.number?.int64.map { Timestamp(microseconds: $0) }
+            for (index, value) in (facts.document["sources"]?.array ?? []).enumerated() {
+                guard let object = value.object else { throw ProjectionError.facts("a source is no object") }
+                var state = try SourceState(facts: object, rules: rules)
+                if let compacted = facts.compacted[index] {
+                    try state.parts.messages.load(compacted: compacted, names: &state.context.names)
+                }
+                indexes[state.name] = sources.count
+                sources.append(state)
+            }
         }
     }
 
@@ -85,5 +114,63 @@ extension LogState {
         sources.removeAll { !names.contains($0.name) }
         indexes = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($0.element.name, $0.offset) })
         clock = sources.compactMap(\.clock).max()
+    }
+}
+
+/// Facts as values, without the list that may have millions of ids: those of the messages that compactions dropped.
+private struct CutFacts {
+    /// Everything but the ids; the lists in their places are empty.
+    private(set) var document = JSONObject()
+    /// The text of the list of each source, by the source's place among the sources. Borrowed from the facts.
+    private(set) var compacted: [Int: UnsafeRawBufferPointer] = [:]
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
+        var reader = JSONReader(bytes)
+        try reader.enterObject()
+        while let name = try reader.nextMember()?.string {
+            if name == "sources", try reader.kind() == .array {
+                document[name] = .array(try sources(&reader))
+            } else {
+                document[name] = try reader.value()
+            }
+        }
+        try reader.finish()
+    }
+
+    private mutating func sources(_ reader: inout JSONReader) throws(JSONError) -> [JSONValue] {
+        var sources: [JSONValue] = []
+        compacted = [:]
+        try reader.enterArray()
+        while try reader.nextElement() {
+            guard try reader.kind() == .object else {
+                sources.append(try reader.value())
+                continue
+            }
+            var source = JSONObject()
+            try reader.enterObject()
+            while let name = try reader.nextMember()?.string {
+                if name == "messages", try reader.kind() == .object {
+                    source[name] = .object(try messages(&reader, of: sources.count))
+                } else {
+                    source[name] = try reader.value()
+                }
+            }
+            sources.append(.object(source))
+        }
+        return sources
+    }
+
+    private mutating func messages(_ reader: inout JSONReader, of source: Int) throws(JSONError) -> JSONObject {
+        var messages = JSONObject()
+        try reader.enterObject()
+        while let name = try reader.nextMember()?.string {
+            if name == "compacted", try reader.kind() == .array {
+                compacted[source] = try reader.slice()
+                messages[name] = .array([])
+            } else {
+                messages[name] = try reader.value()
+            }
+        }
+        return messages
     }
 }

@@ -26,6 +26,22 @@ public struct LogState: Sendable {
         didSet { for index in sources.indices { sources[index].issues.condenses = condensesIssues } }
     }
 
+    /// The channels whose messages the state takes. Only compactions set it, before the first event.
+    var share = ChannelShare.whole {
+        didSet {
+            for index in sources.indices {
+                sources[index].parts.messages.store.share = share
+                setRepeats(at: index)
+            }
+        }
+    }
+
+    /// The repeats among the frames of each source, if an earlier fold of the same events has found them: they are then
+    /// not looked for. Only compactions set it, before the first event.
+    var knownRepeats: [SourceName: SequenceSet]? {
+        didSet { for index in sources.indices { setRepeats(at: index) } }
+    }
+
     /// The client's reading rules; empty for the canonical reading (I16).
     let rules: ReadingRules
     /// The key of the log that is folded, for finding repeated frames (I26). Not saved; see `begin`.
@@ -110,6 +126,12 @@ public struct LogState: Sendable {
             .sorted { ($0.1.sequence, $0.0) < ($1.1.sequence, $1.0) }
     }
 
+    /// Gives the known repeats to a source. A fold of one share notes those that it finds, for the folds of the others.
+    private mutating func setRepeats(at index: Int) {
+        sources[index].parts.gateway.connections.knownRepeats = knownRepeats.map { $0[sources[index].name] ?? [] }
+        sources[index].parts.gateway.connections.foundRepeats = share == .whole ? nil : []
+    }
+
     func state(of source: SourceName) -> SourceState? {
         indexes[source].map { sources[$0] }
     }
@@ -122,6 +144,8 @@ public struct LogState: Sendable {
         sources[sources.count - 1].context.notesTouched = notesTouched
         sources[sources.count - 1].parts.gateway.connections.key = frameKey
         sources[sources.count - 1].issues.condenses = condensesIssues
+        sources[sources.count - 1].parts.messages.store.share = share
+        setRepeats(at: sources.count - 1)
         return sources.count - 1
     }
 }

@@ -99,8 +99,8 @@ extension SourceParts {
         visit(Spreading(change: change), &context)
     }
 
-    /// Applies a retention policy to every fold.
-    mutating func retain(_ policy: RetentionPolicy, names: Names) {
+    /// Applies a retention policy to every fold but the messages.
+    mutating func retainOthers(_ policy: RetentionPolicy, names: Names) {
         var context: Void = ()
         visit(Retaining(policy: policy, names: names), &context)
     }
@@ -138,7 +138,7 @@ private struct Retaining: SourcePartVisitor {
     func visit<Part: StatePart>(_ name: String, _ part: inout Part, _ context: inout Void) {}
 
     func visit<Part: Fold>(fold name: String, _ part: inout Part, _ context: inout Void) {
-        part.retain(policy, names: names)
+        if Part.self != Messages.self { part.retain(policy, names: names) }
     }
 }
 

@@ -22,31 +22,54 @@ enum MessageRow: UInt8, Sendable {
 extension SourceState {
     /// The leaves of all rows but the issues, in any order.
     func digestSlices() -> [LeafSlice] {
-        messageSlices() + [LeafSlice(otherLeaves())]
+        messageSlices() + [LeafSlice(otherLeaves() + orderLeaves())]
     }
 
-    /// The leaves of all messages, hashed on all processors. The order of the slices varies, and the digest does not
-    /// depend on it. No thread changes the source meanwhile; each has a writer of its own.
+    /// The leaves of all messages.
     private func messageSlices() -> [LeafSlice] {
+        messageSlices { LeafSlice($0.map(\.leaf)) }
+    }
+
+    /// The leaves of all messages before a compaction drops some of them, and those of kept messages that stay as they
+    /// are. `changedSlices` has the others afterwards.
+    func messageSlices(keeping isKept: [Bool]) -> [(all: LeafSlice, unchanged: LeafSlice)] {
+        messageSlices { leaves in
+            let unchanged = leaves.filter { leaf in
+                isKept[leaf.place] && !parts.messages.lacksParent(at: leaf.place) { isKept[$0] }
+            }
+            return (LeafSlice(leaves.map(\.leaf)), LeafSlice(unchanged.map(\.leaf)))
+        }
+    }
+
+    /// The leaves of kept messages whose rows a compaction may have changed.
+    func changedSlices() -> [LeafSlice] {
+        messageSlices(where: { parts.messages.lacksParent(at: $0) { _ in true } }) { LeafSlice($0.map(\.leaf)) }
+    }
+
+    /// Makes slices of the leaves of all or some messages, on all processors. The order of the slices varies, and the
+    /// digest does not depend on it. No thread changes the source meanwhile; each has a writer of its own.
+    private func messageSlices<Slice: Sendable>(
+        where isWanted: @Sendable (Int) -> Bool = { _ in true },
+        _ slice: @Sendable ([(place: Int, leaf: StateDigest.Leaf)]) -> Slice
+    ) -> [Slice] {
         let count = parts.messages.store.count
         let stride = 4096
-        let slices = Mutex<[LeafSlice]>([])
+        let slices = Mutex<[Slice]>([])
         DispatchQueue.concurrentPerform(iterations: (count + stride - 1) / stride) { part in
             var writer = CanonicalWriter()
-            var leaves: [StateDigest.Leaf] = []
+            var leaves: [(place: Int, leaf: StateDigest.Leaf)] = []
             leaves.reserveCapacity(stride)
-            for place in part * stride..<min(count, (part + 1) * stride) {
-                if let leaf = digestLeaf(at: place, &writer) { leaves.append(leaf) }
+            for place in part * stride..<min(count, (part + 1) * stride) where isWanted(place) {
+                if let leaf = digestLeaf(at: place, &writer) { leaves.append((place, leaf)) }
             }
-            let slice = LeafSlice(leaves)
-            slices.withLock { $0.append(slice) }
+            let made = slice(leaves)
+            slices.withLock { $0.append(made) }
         }
         return slices.withLock { $0 }
     }
 
-    /// The leaves of all rows that are neither messages nor issues, and of the channels' stated orders. Makes each row
-    /// as a value.
-    private func otherLeaves() -> [StateDigest.Leaf] {
+    /// The leaves of all rows that are neither messages nor issues. Makes each row as a value.
+    func otherLeaves() -> [StateDigest.Leaf] {
         var writer = CanonicalWriter()
         var leaves: [StateDigest.Leaf] = []
         for section in Section.allCases where section.isInDigest && section.message == nil {
@@ -55,11 +78,15 @@ extension SourceState {
                 leaves.append(StateDigest.Leaf(key: digestKey(of: key, &writer), row: row))
             }
         }
-        for channel in parts.messages.channels(context.names) {
-            guard let order = digestOrder(of: channel), let row = order.row else { continue }
-            leaves.append(StateDigest.Leaf(key: order.key, row: row))
-        }
         return leaves
+    }
+
+    /// The leaves of the channels' stated orders.
+    func orderLeaves() -> [StateDigest.Leaf] {
+        parts.messages.channels(context.names).compactMap { channel in
+            guard let order = digestOrder(of: channel), let row = order.row else { return nil }
+            return StateDigest.Leaf(key: order.key, row: row)
+        }
     }
 
     /// The leaves of the issues, one for each reason. Counts, not sequences, so that two logs of one remote agree.

@@ -4,15 +4,20 @@ extension SourceState {
     /// The fold with the rows of a section; `nil` for issues.
     func fold(for section: Section) -> (any Fold)? { parts.fold(for: section) }
 
-    /// Applies a retention policy, and drops what has ended by the source's own clock (I27). Depends on the state
-    /// alone, so every compaction of it drops the same.
-    mutating func retain(_ policy: RetentionPolicy) {
+    /// Applies a retention policy to the messages.
+    mutating func retainMessages(_ policy: RetentionPolicy) {
+        parts.messages.retain(policy, names: context.names)
+    }
+
+    /// Applies a retention policy to everything but the messages, and drops what has ended by the source's own clock
+    /// (I27). Depends on the state alone, so every compaction of it drops the same.
+    mutating func retainOthers(_ policy: RetentionPolicy) {
         issues.retain()
         if let clock {
             parts.gateway.connections.forgetEnded(at: clock)
             parts.community.forgetPast(at: clock)
         }
-        parts.retain(policy, names: context.names)
+        parts.retainOthers(policy, names: context.names)
     }
 
     /// The whole state of the source, hidden parts included, as small values, so that no document of all messages is
@@ -32,16 +37,22 @@ extension SourceState {
         }
     }
 
-    /// The facts of this source that no event in `kept` contains: one object, with a member for each part.
-    func facts(keeping kept: Set<UInt64>) -> JSONValue {
-        var object: JSONObject = [
+    /// Writes the facts of this source that no event in `kept` contains: one object, with a member for each part, in
+    /// canonical form.
+    func writeFacts(keeping kept: SequenceSet, to writer: inout CanonicalWriter) {
+        var own: JSONObject = [
             "source": .string(name.rawValue),
             "clock": clock.map { .int($0.microseconds) },
             "issues": issues.facts(keeping: kept),
             "issuesThrough": .string(String(issues.toldThrough)),
         ]
-        for (name, part) in parts.all { object[name] = part.facts(keeping: kept, names: context.names) }
-        return .object(object)
+        let parts = Dictionary(uniqueKeysWithValues: parts.all.map { ($0.name, $0.part) })
+        for name in parts.keys { own[name] = .null }
+        writer.object(own) { name, writer in
+            guard let part = parts[name] else { return false }
+            part.writeFacts(keeping: kept, names: context.names, to: &writer)
+            return true
+        }
     }
 
     /// A state made of facts, before any event. Its handles are new.

@@ -37,6 +37,11 @@ extension SourceState {
             parts.channels.apply(.channel(.named(frame.channel, guild: nil)), in: &context)
             parts.messages.store.channels[channel].isKnown = true
         }
+        if parts.messages.store.channels[channel].isLeftOut {
+            // What the long way does before it finds that the message is of another share.
+            parts.messages.circles.repeatKnown(in: &context)
+            return true
+        }
         return parts.messages.takePlain(frame, at: lookup, in: &context)
     }
 

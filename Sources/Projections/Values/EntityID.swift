@@ -1,3 +1,5 @@
+import JSON
+
 /// A handle for an id that a remote gave to a thing: a channel, a message, a user, an item, a row.
 ///
 /// A handle has eight bytes, so tables stay small and fast. A decimal number below 2^63 without leading zeros is its
@@ -58,6 +60,23 @@ package struct Names: Codable, Sendable {
         indexes[ExactText(text)] = texts.count
         texts.append(text)
         return EntityID(nameIndex: texts.count - 1)
+    }
+
+    /// The handle of an id given as text in JSON, interned if it is new. Makes no `String` of a number.
+    mutating func id(_ text: JSONText) -> EntityID {
+        var scanner = JSONScanner(text.bytes)
+        // The scanner would pass white space before a number, which belongs to the text.
+        if (0x30...0x39).contains(text.bytes.first ?? 0), let number = scanner.id(), scanner.isAtEnd,
+            let id = EntityID(number: number)
+        {
+            return id
+        }
+        return id(text.string)
+    }
+
+    /// Whether handles mean the same in another table.
+    func isSame(as other: Names) -> Bool {
+        texts.count == other.texts.count && zip(texts, other.texts).allSatisfy { ExactText($0) == ExactText($1) }
     }
 
     /// The handle of an id given as a number.

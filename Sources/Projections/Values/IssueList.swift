@@ -117,7 +117,7 @@ extension IssueList {
 
     /// The issues that a replay of the events in `kept` does not give again: issues of dropped events, and issues up to
     /// `toldThrough`, which `append` passes over.
-    func facts(keeping kept: Set<UInt64>) -> JSONValue {
+    func facts(keeping kept: SequenceSet) -> JSONValue {
         let untold = inOrder.filter { issue in
             issue.sequence.rawValue <= toldThrough || !kept.contains(issue.sequence.rawValue)
         }

@@ -124,9 +124,11 @@ struct GatewayConnections: Codable, Sendable {
     private var settled: UInt64 = 0
     /// The numbers `s` that never arrived.
     private(set) var holes = SequenceHoles()
-    /// Turns duplicate detection off, for input without duplicates: `ChannelFold` sets it, because its postings contain
-    /// no repeats. Not saved.
-    var takesAll = false
+    /// The sequences of the repeats, if they are known; then no mark is looked for or noted. Set for events that were
+    /// folded before, and empty for events without repeats, such as those of `ChannelFold`. Not saved.
+    var knownRepeats: SequenceSet?
+    /// The repeats found, if they are to be noted. Not saved.
+    var foundRepeats: SequenceSet?
     /// When the current event was recorded. The owner sets it before each event; not saved.
     var now = Timestamp(seconds: 0)
     /// The log's key for frame hashes. Not saved: the owner sets it, and sets it again after `init(facts:)` or a load.
@@ -156,10 +158,13 @@ struct GatewayConnections: Codable, Sendable {
         on name: String?,
         at sequence: SequenceNumber
     ) -> Bool {
-        if takesAll { return false }
+        if let knownRepeats { return knownRepeats.contains(sequence.rawValue) }
         let mark = Mark(s: s, hash: key.hash(payload))
         let index = connections.lastIndex { $0.name == name }
-        if let first = index.flatMap({ connections[$0].sequence(of: mark) }) { return first < sequence.rawValue }
+        if let first = index.flatMap({ connections[$0].sequence(of: mark) }) {
+            if first < sequence.rawValue { foundRepeats?.insert(sequence.rawValue) }
+            return first < sequence.rawValue
+        }
         guard sequence.rawValue > settled else { return false }
         // A frame of a connection whose start is not in the log begins the connection itself.
         let place = index ?? begin(name, at: sequence)
@@ -212,18 +217,23 @@ extension GatewayConnections {
     /// Everything: `{"settled":"…","holes":[…],"connections":[{"name","start","greatest","last","frames":[[s,"hash",
     /// "sequence"]]}]}`, dispatches in log order, `last` in microseconds since 1970 (UTC), hashes in hexadecimal
     /// digits.
-    var facts: JSONValue {
-        .object([
-            "settled": .string(String(settled)),
-            "holes": holes.facts,
-            "connections": .array(
-                connections.map { connection in
-                    var members = connection.members
-                    members["frames"] = .array(connection.dispatches.map { Self.fact($0.mark, $0.sequence) })
-                    return .object(members)
+    ///
+    /// Makes no value of the dispatches, as there may be a hundred thousand.
+    func writeFacts(to writer: inout CanonicalWriter) {
+        let facts: JSONObject = ["settled": .string(String(settled)), "holes": holes.facts, "connections": .null]
+        writer.object(facts) { name, writer in
+            guard name == "connections" else { return false }
+            writer.array(connections) { connection, writer in
+                var members = connection.members
+                members["frames"] = .null
+                writer.object(members) { name, writer in
+                    guard name == "frames" else { return false }
+                    writer.array(connection.dispatches) { Self.write($0, to: &$1) }
+                    return true
                 }
-            ),
-        ])
+            }
+            return true
+        }
     }
 
     /// Everything, the dispatches of a connection as one hash, for there may be a hundred thousand.
@@ -235,15 +245,16 @@ extension GatewayConnections {
         }
     }
 
-    private static func fact(_ mark: Mark, _ sequence: UInt64) -> JSONValue {
-        .array([.int(mark.s), .string(hex(mark)), .string(String(sequence))])
-    }
-
-    /// The hash in hex, without leading zeros. Two numbers of 64 bits take a tenth of the time of one of 128.
-    private static func hex(_ mark: Mark) -> String {
-        guard mark.high > 0 else { return String(mark.low, radix: 16) }
-        let low = String(mark.low, radix: 16)
-        return String(mark.high, radix: 16) + String(repeating: "0", count: 16 - low.utf8.count) + low
+    private static func write(_ dispatch: Dispatch, to writer: inout CanonicalWriter) {
+        writer.raw("[")
+        if dispatch.mark.s < 0 { writer.raw("-") }
+        writer.number(dispatch.mark.s.magnitude)
+        writer.raw(",\"")
+        if dispatch.mark.high > 0 { writer.hex(dispatch.mark.high) }
+        writer.hex(dispatch.mark.low, digits: dispatch.mark.high > 0 ? 16 : 1)
+        writer.raw("\",\"")
+        writer.number(dispatch.sequence)
+        writer.raw("\"]")
     }
 
     /// Reads what `facts` wrote. Ignores the member `seen` of an earlier program: its hashes had no key, so a remote

@@ -62,7 +62,7 @@ struct GatewayDecoder: EventDecoder {
         return connections.isRepeat(counter, frame.bytes, on: connection, at: sequence)
     }
 
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         recordingUser.collectNeeded(into: &sequences)
     }
 
@@ -71,8 +71,14 @@ struct GatewayDecoder: EventDecoder {
         take(recordingUser.normalForm { .string(names.text($0)) })
     }
 
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue {
+        JSONValue.written { writeFacts(keeping: kept, names: names, to: &$0) }
+    }
+
     /// The dispatches seen: no event is kept for their sake. The kept events give the recording user (`collectNeeded`).
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { connections.facts }
+    func writeFacts(keeping kept: SequenceSet, names: Names, to writer: inout CanonicalWriter) {
+        connections.writeFacts(to: &writer)
+    }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {
         guard !facts.isNull else { return }

@@ -3,7 +3,7 @@ import EventLog
 extension GitCommitDecoder {
     /// Adds the last commit, which decides the state, and the rewrites, which no commit records. Facts replace all
     /// other commits; `Messages` adds those whose texts it still shows.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         sequences.formUnion(rewrites)
         if let tip = history.tip { sequences.insert(history.nodes[tip].sequence) }
     }
@@ -24,7 +24,7 @@ extension GitCommitDecoder {
 
     /// The trees of the dropped commits, in log order: any of them may be the parent of a later commit. Kept commits
     /// give their own trees when they are replayed.
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue {
         let dropped = history.nodes.filter { !kept.contains($0.sequence) }
         return .object(["commits": .array(dropped.map { GitFact.commit($0, basis: basis(of: $0), names) })])
     }

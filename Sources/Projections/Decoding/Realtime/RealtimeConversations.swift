@@ -59,7 +59,7 @@ struct RealtimeConversations: Codable, Sendable {
     }
 
     /// Every applied change is needed: a later row may be committed between any two of them.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         for conversation in conversations.values { sequences.formUnion(conversation.applied.sequences) }
     }
 

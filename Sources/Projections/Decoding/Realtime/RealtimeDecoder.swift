@@ -48,7 +48,7 @@ struct RealtimeDecoder: EventDecoder {
     /// The times when a subscribed topic was not subscribed, in the order in which they were found.
     func gaps() -> [Gap] { subscriptions.gaps }
 
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         conversations.collectNeeded(into: &sequences)
         tasks.collectNeeded(into: &sequences)
     }
@@ -60,7 +60,7 @@ struct RealtimeDecoder: EventDecoder {
     }
 
     /// The subscriptions: a compaction drops the frames that gave them.
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { subscriptions.facts }
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { subscriptions.facts }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {
         if !facts.isNull { subscriptions = try RealtimeSubscriptions(facts: facts) }

@@ -37,7 +37,7 @@ struct RealtimeTasks: Codable, Sendable {
     }
 
     /// Every change that had an effect is needed to build the registers again.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         for task in tasks.values { sequences.formUnion(task.register.changedAt) }
     }
 

@@ -66,7 +66,7 @@ struct CloudKitDecoder: EventDecoder {
     }
 
     /// Adds every event that brought a newer version: kept events give the versions again, so facts need none.
-    func collectNeeded(into sequences: inout Set<UInt64>) {
+    func collectNeeded(into sequences: inout SequenceSet) {
         for version in versions.values { sequences.formUnion(version.sequences) }
     }
 
@@ -77,7 +77,7 @@ struct CloudKitDecoder: EventDecoder {
         }
     }
 
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { .null }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {}
 }

@@ -40,12 +40,12 @@ struct StatusFileDecoder: EventDecoder {
         }
     }
 
-    func collectNeeded(into sequences: inout Set<UInt64>) {}
+    func collectNeeded(into sequences: inout SequenceSet) {}
 
     // Empty: uploads belong to profiles, and compactions are canonical.
     func normalForm(names: Names, into take: (JSONValue) -> Void) {}
 
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { .null }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {}
 }
