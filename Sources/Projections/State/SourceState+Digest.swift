@@ -22,50 +22,54 @@ enum MessageRow: UInt8, Sendable {
 extension SourceState {
     /// The leaves of all rows but the issues, in any order.
     func digestSlices() -> [LeafSlice] {
-        messageSlices() + [LeafSlice(otherLeaves() + orderLeaves())]
-    }
-
-    /// The leaves of all messages.
-    private func messageSlices() -> [LeafSlice] {
-        messageSlices { LeafSlice($0.map(\.leaf)) }
+        messageSlices { LeafSlice(leaves(at: $0, &$1)) } + [LeafSlice(otherLeaves() + orderLeaves())]
     }
 
     /// The leaves of all messages before a compaction drops some of them, and those of kept messages that stay as they
     /// are. `changedSlices` has the others afterwards.
     func messageSlices(keeping isKept: [Bool]) -> [(all: LeafSlice, unchanged: LeafSlice)] {
-        messageSlices { leaves in
-            let unchanged = leaves.filter { leaf in
-                isKept[leaf.place] && !parts.messages.lacksParent(at: leaf.place) { isKept[$0] }
+        messageSlices { places, writer in
+            var (same, others): ([Int], [Int]) = ([], [])
+            for place in places {
+                let staysSame = isKept[place] && !parts.messages.lacksParent(at: place) { isKept[$0] }
+                if staysSame { same.append(place) } else { others.append(place) }
             }
-            return (LeafSlice(leaves.map(\.leaf)), LeafSlice(unchanged.map(\.leaf)))
+            let unchanged = leaves(at: same, &writer)
+            return (LeafSlice(unchanged + leaves(at: others, &writer)), LeafSlice(unchanged))
         }
     }
 
     /// The leaves of kept messages whose rows a compaction may have changed.
     func changedSlices() -> [LeafSlice] {
-        messageSlices(where: { parts.messages.lacksParent(at: $0) { _ in true } }) { LeafSlice($0.map(\.leaf)) }
+        messageSlices { places, writer in
+            LeafSlice(leaves(at: places.filter { parts.messages.lacksParent(at: $0) { _ in true } }, &writer))
+        }
     }
 
-    /// Makes slices of the leaves of all or some messages, on all processors. The order of the slices varies, and the
+    /// Makes a slice of every few thousand places of messages, on all processors. The order of the slices varies, and the
     /// digest does not depend on it. No thread changes the source meanwhile; each has a writer of its own.
     private func messageSlices<Slice: Sendable>(
-        where isWanted: @Sendable (Int) -> Bool = { _ in true },
-        _ slice: @Sendable ([(place: Int, leaf: StateDigest.Leaf)]) -> Slice
+        _ slice: @Sendable (Range<Int>, inout CanonicalWriter) -> Slice
     ) -> [Slice] {
         let count = parts.messages.store.count
         let stride = 4096
         let slices = Mutex<[Slice]>([])
         DispatchQueue.concurrentPerform(iterations: (count + stride - 1) / stride) { part in
             var writer = CanonicalWriter()
-            var leaves: [(place: Int, leaf: StateDigest.Leaf)] = []
-            leaves.reserveCapacity(stride)
-            for place in part * stride..<min(count, (part + 1) * stride) where isWanted(place) {
-                if let leaf = digestLeaf(at: place, &writer) { leaves.append((place, leaf)) }
-            }
-            let made = slice(leaves)
+            let made = slice(part * stride..<min(count, (part + 1) * stride), &writer)
             slices.withLock { $0.append(made) }
         }
         return slices.withLock { $0 }
+    }
+
+    /// The leaves of the messages at some places that have rows.
+    private func leaves(at places: some Sequence<Int>, _ writer: inout CanonicalWriter) -> [StateDigest.Leaf] {
+        var leaves: [StateDigest.Leaf] = []
+        leaves.reserveCapacity(places.underestimatedCount)
+        for place in places {
+            if let leaf = digestLeaf(at: place, &writer) { leaves.append(leaf) }
+        }
+        return leaves
     }
 
     /// The leaves of all rows that are neither messages nor issues. Makes each row as a value.
