@@ -81,10 +81,12 @@ import Testing
             }
             let change = try Self.change(names, &shapes, &random)
             var changed: [RowEffect.ColumnChange]? = []
+            let marks = (all: columns.marks, own: columns.marks(of: change))
             let isNews = columns.set(change, at: position, noting: &changed)
             let expected = model.set(change, at: position)
             #expect(isNews == expected.isNews)
             #expect(changed?.map(\.name) == expected.changed)
+            #expect((columns.marks(of: change) == marks.own) == (columns.marks == marks.all))
             #expect(columns.marks.unknown == model.names(where: \.isUnknown))
             #expect(columns.marks.stale == model.names(where: \.isStale))
             #expect(columns.values.map(\.name) == model.names { $0.given != nil })

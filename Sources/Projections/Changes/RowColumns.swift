@@ -75,6 +75,22 @@ struct RowColumns: Codable, Sendable {
         return record.shape.sorted.map { (record.shape.names[$0], record[$0]) }
     }
 
+    /// What the row lists of the columns that a change states or names: it can change no other marks.
+    func marks(of change: RowChange) -> Marks {
+        if others.isEmpty { return Marks() }
+        var marks = Marks()
+        for shape in [change.record.shape, change.columns] {
+            var walk = NameWalk()
+            for index in shape.sorted {
+                guard let place = walk.place(of: shape.names[index], in: others) else { continue }
+                let column = others[place].stated(by: newest?.record, at: newest?.position)
+                if column.isUnknown { marks.unknown.append(column.name) }
+                if column.isStale { marks.stale.append(column.name) }
+            }
+        }
+        return marks
+    }
+
     /// What the row lists beside its values.
     var marks: Marks {
         // Every column with a mark has an entry in `others`: what the newest change named and stated is known.
@@ -123,7 +139,7 @@ struct RowColumns: Codable, Sendable {
         }
         let isLikeBefore =
             others.isEmpty && newest?.record.shape === change.record.shape && newest?.named === change.columns
-        if changed != nil { changed?.append(contentsOf: differences(from: change.record)) }
+        if changed != nil { changed = differences(from: change.record) }
         if !isLikeBefore { makeRoom(for: change, at: position) }
         newest = Newest(record: change.record, position: position, named: change.columns)
         // A change that names what the record before it stated leaves nothing to note.
@@ -160,40 +176,48 @@ struct RowColumns: Codable, Sendable {
         return differences
     }
 
-    /// Moves what the newest record knows and the record of a newer change does not tell into `others`, and drops from there
-    /// what the change tells.
+    /// Brings `others` to what a newer change will not tell, before that becomes the newest. Looks only at the columns of the
+    /// two changes: a row may have had thousands of others.
     private mutating func makeRoom(for change: RowChange, at position: Position) {
         let shape = change.record.shape
-        for place in others.indices where shape.place(of: others[place].name) != nil {
+        var walk = NameWalk()
+        var emptied: [Int] = []
+        for index in shape.sorted where !others.isEmpty {
+            guard let place = walk.place(of: shape.names[index], in: others) else { continue }
             others[place].content = nil
             if let named = others[place].named, named < position, change.columns.place(of: others[place].name) != nil {
                 others[place].named = nil
             }
+            if others[place].isEmpty { emptied.append(place) }
         }
-        if let newest {
-            let known = newest.record.shape
-            let left = known.sorted.filter { place in
-                let name = known.names[place]
-                let isTold = shape === known || shape.place(of: name) != nil
-                // Of a column that the change states and does not name, the older change is still the last that named it.
-                return !isTold || change.columns.place(of: name) == nil && newest.named.place(of: name) != nil
-            }
-            add(left.map { known.names[$0] })
-            for place in left {
-                guard let other = self.place(of: known.names[place]) else { continue }
-                if shape.place(of: known.names[place]) == nil {
-                    // Its own text: a single column would keep the values of a whole record in memory.
-                    others[other].content = Column.Content(
-                        value: newest.record[place].detached,
-                        position: newest.position
-                    )
-                }
-                if newest.named.place(of: known.names[place]) != nil {
-                    _ = Self.raise(&others[other].named, to: newest.position)
-                }
-            }
+        if emptied.count <= Self.movedCountMax {
+            for place in emptied.reversed() { others.remove(at: place) }
+        } else {
+            others.removeAll(where: \.isEmpty)
         }
-        others.removeAll(where: \.isEmpty)
+        if let newest { keep(newest, besides: change) }
+    }
+
+    /// Moves what the newest change tells and a newer one does not into `others`.
+    private mutating func keep(_ newest: Newest, besides change: RowChange) {
+        let (known, stated) = (newest.record.shape, change.record.shape)
+        let left = known.sorted.filter { place in
+            let name = known.names[place]
+            let isStated = stated === known || stated.place(of: name) != nil
+            // Of a column that the change states and does not name, the older change is still the last that named it.
+            return !isStated || change.columns.place(of: name) == nil && newest.named.place(of: name) != nil
+        }
+        add(left.map { known.names[$0] })
+        for place in left {
+            let name = known.names[place]
+            guard let other = self.place(of: name) else { continue }
+            if stated.place(of: name) == nil {
+                // Its own text: a single column would keep the values of a whole record in memory.
+                let value = newest.record[place].detached
+                others[other].content = Column.Content(value: value, position: newest.position)
+            }
+            if newest.named.place(of: name) != nil { _ = Self.raise(&others[other].named, to: newest.position) }
+        }
     }
 
     /// Takes over those values of a record for which nothing newer is known; false if there is none.
@@ -271,16 +295,16 @@ struct RowColumns: Codable, Sendable {
 
     // MARK: - Entries
 
-    /// The most new entries that are inserted one by one; each moves the entries behind it, which is faster than comparing
-    /// all of them only for a few.
-    private static let insertedCountMax = 8
+    /// The most entries that are inserted or removed one by one; each moves the entries behind it, which is faster than
+    /// looking at all of them only for a few.
+    private static let movedCountMax = 8
 
     /// Adds entries for those of some names, sorted, that have none. Cost: O(names), and O(entries) if one is new.
     private mutating func add(_ names: [String]) {
         if names.isEmpty { return }
         var walk = NameWalk()
         let missing = names.filter { walk.place(of: $0, in: others) == nil }
-        if missing.count <= Self.insertedCountMax {
+        if missing.count <= Self.movedCountMax {
             for name in missing { others.insert(Column(name: name), at: insertionPlace(of: name)) }
         } else {
             others += missing.map { Column(name: $0) }

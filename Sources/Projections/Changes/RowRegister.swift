@@ -70,10 +70,10 @@ struct RowRegister: Codable, Sendable {
 
     /// Applies an UPDATE; false if it has no effect.
     private mutating func update(_ change: RowChange, at position: Position, _ effect: inout RowEffect) -> Bool {
-        let marks = effect.isComparing ? columns.marks : RowColumns.Marks()
+        let marks = effect.isComparing ? columns.marks(of: change) : RowColumns.Marks()
         var changed: [RowEffect.ColumnChange]? = effect.isComparing ? [] : nil
         var isEffective = columns.set(change, at: position, noting: &changed)
-        if let changed { (effect.changed, effect.hasNewMarks) = (changed, columns.marks != marks) }
+        if let changed { (effect.changed, effect.hasNewMarks) = (changed, columns.marks(of: change) != marks) }
         if lastUpdate.map({ $0 < position }) ?? true {
             lastUpdate = position
             isEffective = true
