@@ -124,7 +124,8 @@ struct RowColumns: Codable, Sendable {
 
     /// Takes over the values, and notes the names, for which nothing newer is known; false if there is none.
     ///
-    /// Cost: O(columns of the change) for a change like the newest one, else O(n log n) in the columns of the row.
+    /// Cost: O(n) in the columns of the change for one like the newest, else O(n log m) in those of both changes, for a row of m
+    /// columns; entries that come or go also move those behind them.
     ///
     /// - Parameter changed: gets the columns whose values differ afterwards, unless it is `nil`.
     mutating func set(

@@ -20,19 +20,15 @@ struct RowRecord: Sendable {
     }
 
     init(_ object: JSONObject) {
-        self.init(RowShape(object.members.map(\.name)), object.members.map { StoredJSON($0.value) })
-    }
-
-    /// - Parameter values: one for each name, together less than 16 MiB.
-    private init(_ shape: RowShape, _ values: [StoredJSON]) {
-        assert(values.count == shape.names.count, "each name has a value")
-        self.shape = shape
-        var (ends, texts): ([UInt8], [UInt8]) = ([], [])
-        for value in values {
-            value.withBytes { texts += $0 }
-            withUnsafeBytes(of: UInt32(truncatingIfNeeded: texts.count).littleEndian) { ends += $0 }
+        var (texts, ends): ([UInt8], [Int]) = ([], [])
+        for member in object.members {
+            member.value.append(to: &texts, members: .own)
+            ends.append(texts.count)
         }
-        bytes = ends + texts
+        self = texts.withUnsafeBytes { bytes in
+            let values = zip([0] + ends, ends).map { UnsafeRawBufferPointer(rebasing: bytes[$0..<$1]) }
+            return RowRecord(RowShape(object.members.map(\.name)), texts: values)
+        }
     }
 
     /// - Parameter values: the texts of valid JSON values, one for each name, together less than 16 MiB.
