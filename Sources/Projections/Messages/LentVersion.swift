@@ -52,15 +52,16 @@ enum LentVersion {
         }
     }
 
-    var tags: LentValue { list(\.tags) }
-    var files: LentValue { list(\.files) }
-    var images: LentValue { list(\.images) }
+    var tags: LentValue { list { $0.tags } }
+    var files: LentValue { list { $0.files } }
+    var images: LentValue { list { $0.images } }
 
     /// A list keeps the remote's order; an empty one stays a member, unlike an absent one. Packed versions have none of
     /// these lists.
-    private func list(_ path: KeyPath<MessageRevision.Saying, [String]?>) -> LentValue {
+    @inline(__always)
+    private func list(_ texts: (MessageRevision.Saying) -> [String]?) -> LentValue {
         guard case .saying(let saying) = self else { return .none }
-        return LentValue(saying[keyPath: path].map { texts in .array(texts.map { .string($0) }) })
+        return LentValue(texts(saying).map { texts in .array(texts.map { .string($0) }) })
     }
 
     var attachments: LentValue {
