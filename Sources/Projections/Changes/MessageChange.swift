@@ -2,8 +2,8 @@ import EventLog
 
 /// A change of a message.
 enum MessageChange {
-    /// A version of the message arrived.
-    case written(MessageWrite)
+    /// A version of the message arrived. Indirect, as it is several times as large as any other change.
+    indirect case written(MessageWrite)
     /// The message was deleted by name, or its file or row vanished.
     case deleted(MessageDeletion)
     /// The message has another channel or id now; its history goes with it.
@@ -12,7 +12,7 @@ enum MessageChange {
     case reaction(MessageKey, emoji: String, user: EntityID, present: Bool)
     /// A branch's tip moved, which selects another of the known versions. Nobody wrote or deleted anything, so there is
     /// no revision and no history entry.
-    case stands(MessageKey, MessageStanding)
+    indirect case stands(MessageKey, MessageStanding)
 }
 
 /// The state of a message at the tip of a branch.

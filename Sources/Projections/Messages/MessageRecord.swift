@@ -11,7 +11,8 @@ struct MessageRecord: Sendable {
         /// Neither live nor deleted: only reactions are known, it has moved away, or it is no message at this tip.
         case nowhere
         case live
-        case deleted(End)
+        /// Indirect, as few messages are deleted and every record has room for a standing.
+        indirect case deleted(End)
     }
 
     /// How the message was deleted. `deletedAt` is the remote's time and `deletedBy` its author, each `nil` where the
@@ -93,7 +94,8 @@ struct MessageRecord: Sendable {
     /// among others.
     mutating func lastWrite(of version: Timestamp?) -> Entry? {
         guard entries.count >= Self.indexedCountMin else {
-            let index = entries.indices.last { entries[$0].isStandingWrite && entries[$0].revision?.version == version }
+            // The version first: it is compared where it lies, and mostly differs.
+            let index = entries.indices.last { entries[$0].revision?.version == version && entries[$0].isStandingWrite }
             return index.map { entries[$0] }
         }
         indexWrites()
@@ -174,8 +176,9 @@ extension MessageRecord {
             case edited
             case linked
             case restored
-            case moved(from: MessageKey, to: MessageKey)
-            case deleted(End)
+            /// These two are indirect, as most entries are writes and every entry has room for one.
+            indirect case moved(from: MessageKey, to: MessageKey)
+            indirect case deleted(End)
         }
 
         var event: EventReference

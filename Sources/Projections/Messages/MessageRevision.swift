@@ -32,32 +32,49 @@ struct MessageRevision: Sendable {
         var form: Hash256?
     }
 
+    /// A content in memory of its own, so that a record and an entry of its history share it and copying a version copies
+    /// no text. Never changed.
+    private final class SharedSaying: Sendable {
+        let saying: Saying
+
+        init(_ saying: Saying) {
+            self.saying = saying
+        }
+    }
+
     let version: Timestamp?
     var order: MessageOrder
-    let saying: Saying
+    private let shared: SharedSaying
+
+    var saying: Saying {
+        @inline(__always)
+        _read { yield shared.saying }
+    }
 
     init(version: Timestamp?, order: MessageOrder, saying: Saying) {
         self.version = version
         self.order = order
-        self.saying = saying
+        shared = SharedSaying(saying)
     }
 
     init(_ write: MessageWrite) {
-        version = write.version
-        order = write.order
-        saying = Saying(
-            text: MessageText(write.content),
-            author: write.author,
-            authorName: write.authorName,
-            createdAt: write.createdAt,
-            editedAt: write.editedAt,
-            replyTo: write.replyTo,
-            tags: write.tags,
-            files: write.files,
-            images: write.images,
-            attachments: write.attachments,
-            extra: write.extra,
-            form: write.form
+        self.init(
+            version: write.version,
+            order: write.order,
+            saying: Saying(
+                text: MessageText(write.content),
+                author: write.author,
+                authorName: write.authorName,
+                createdAt: write.createdAt,
+                editedAt: write.editedAt,
+                replyTo: write.replyTo,
+                tags: write.tags,
+                files: write.files,
+                images: write.images,
+                attachments: write.attachments,
+                extra: write.extra,
+                form: write.form
+            )
         )
     }
 
