@@ -16,6 +16,10 @@ protocol Fold: StatePart {
     /// have no row at some `asOf`.
     func keys(in section: Section, names: Names) -> [EntityKey]
 
+    /// The keys of `keys(in:names:)` in any order, for the digest, which depends on none. A fold of which states hold very
+    /// many rows leaves the sorting out.
+    func unsortedKeys(in section: Section, names: Names) -> [EntityKey]
+
     /// The keys of this fold's rows and of things that have a history but no row any more. Defaults to `keys`.
     func knownKeys(in section: Section, names: Names) -> [EntityKey]
 
@@ -38,6 +42,10 @@ protocol Fold: StatePart {
 }
 
 extension Fold {
+    func unsortedKeys(in section: Section, names: Names) -> [EntityKey] {
+        keys(in: section, names: names)
+    }
+
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
         keys(in: section, names: names)
     }

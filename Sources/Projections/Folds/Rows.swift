@@ -34,9 +34,11 @@ struct Rows: Fold {
     }
 
     func keys(in section: Section, names: Names) -> [EntityKey] {
-        guard section == .rows else { return [] }
-        let present = rows.lazy.filter { $0.value.register.isPresent }.map(\.key)
-        return present.sorted { names.precedes($0, $1) }
+        unsortedKeys(in: section, names: names).sorted { names.precedes($0, $1) }
+    }
+
+    func unsortedKeys(in section: Section, names: Names) -> [EntityKey] {
+        section == .rows ? rows.compactMap { $0.value.register.isPresent ? $0.key : nil } : []
     }
 
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {

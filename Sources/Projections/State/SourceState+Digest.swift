@@ -77,7 +77,7 @@ extension SourceState {
         var writer = CanonicalWriter()
         var leaves: [StateDigest.Leaf] = []
         for section in Section.allCases where section.isInDigest && section.message == nil {
-            for key in fold(for: section)?.keys(in: section, names: context.names) ?? [] {
+            for key in fold(for: section)?.unsortedKeys(in: section, names: context.names) ?? [] {
                 guard let row = digestRow(of: key) else { continue }
                 leaves.append(StateDigest.Leaf(key: digestKey(of: key, &writer), row: row))
             }
