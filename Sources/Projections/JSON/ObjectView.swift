@@ -54,7 +54,12 @@ struct ObjectView {
 
     private static func distinctOfFew(_ members: [Member]) -> [Member] {
         func isRepeated(_ place: Int) -> Bool {
-            members[(place + 1)...].contains { $0.name.saysSame(as: members[place].name) }
+            let name = members[place].name
+            return members[(place + 1)...].contains { other in
+                // Without escapes, texts of different lengths differ; most names are told apart by that.
+                let mayBeSame = name.bytes.count == other.name.bytes.count || name.hasEscapes || other.name.hasEscapes
+                return mayBeSame && other.name.saysSame(as: name)
+            }
         }
         guard members.indices.contains(where: isRepeated) else { return members }
         return members.indices.filter { !isRepeated($0) }.map { members[$0] }

@@ -131,11 +131,14 @@ struct StatusFileName {
         folder: UnsafeRawBufferPointer
     ) -> (String, isPrompt: Bool)? {
         let slash = UInt8(ascii: "/")
-        guard path.starts(with: folder) else { return nil }
-        var rest = path[folder.count...]
-        if folder.last != slash, rest.popFirst() != slash { return nil }
-        let name = UnsafeRawBufferPointer(rebasing: rest)
-        guard name.hasPrefix("vibestatus-"), name.suffix(5).elementsEqual(".json".utf8), !name.contains(slash) else {
+        var start = folder.count
+        guard path.count > start, UnsafeRawBufferPointer(rebasing: path[..<start]).isSame(folder) else { return nil }
+        if folder.last != slash {
+            guard path[start] == slash else { return nil }
+            start += 1
+        }
+        let name = UnsafeRawBufferPointer(rebasing: path[start...])
+        guard name.hasPrefix("vibestatus-"), name.hasSuffix(".json"), name.allSatisfy({ $0 != slash }) else {
             return nil
         }
         return (String(decoding: name, as: UTF8.self), name.hasPrefix("vibestatus-prompt-"))
@@ -144,10 +147,15 @@ struct StatusFileName {
 
 extension UnsafeRawBufferPointer {
     fileprivate func hasPrefix(_ prefix: StaticString) -> Bool {
-        let count = prefix.utf8CodeUnitCount
-        return self.count >= count
-            && UnsafeRawBufferPointer(rebasing: self[..<count]).isSame(
-                UnsafeRawBufferPointer(start: prefix.utf8Start, count: count)
-            )
+        count >= prefix.utf8CodeUnitCount && holds(prefix, at: 0)
+    }
+
+    fileprivate func hasSuffix(_ suffix: StaticString) -> Bool {
+        count >= suffix.utf8CodeUnitCount && holds(suffix, at: count - suffix.utf8CodeUnitCount)
+    }
+
+    private func holds(_ text: StaticString, at offset: Int) -> Bool {
+        let part = UnsafeRawBufferPointer(rebasing: self[offset..<offset + text.utf8CodeUnitCount])
+        return part.isSame(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 }
