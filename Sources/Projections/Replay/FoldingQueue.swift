@@ -10,6 +10,7 @@ final class FoldingQueue: @unchecked Sendable {
     private static let batchCountMax = 4
 
     private var state: ReplayedState
+    private let frameKey: FrameKey?
     private let queue = DispatchQueue(label: "eventlog.fold")
     /// How many more batches may be taken. Begins at 0 and is signalled up to `batchCountMax`, because Dispatch traps
     /// if a semaphore is freed below its first value, and a replay that fails keeps the batch that it was filling.
@@ -19,13 +20,14 @@ final class FoldingQueue: @unchecked Sendable {
 
     init(_ state: ReplayedState) {
         self.state = state
+        frameKey = state.logState.hashingKey
         for _ in 0..<Self.batchCountMax { room.signal() }
     }
 
     /// An empty batch to fill, which must be handed to `fold`; waits while `batchCountMax` batches are in use.
     func freeBatch() -> ReplayBatch {
         room.wait()
-        return free.withLock { $0.popLast() } ?? ReplayBatch(count: 1024)
+        return free.withLock { $0.popLast() } ?? ReplayBatch(count: 1024, hashing: frameKey)
     }
 
     /// Hands over a batch, which the caller must not touch any more, and returns at once. The session whose map the

@@ -25,6 +25,8 @@ final class ReplayBatch: @unchecked Sendable {
     private static let stride = 64
 
     private let countMax: Int
+    /// Hashes the frames as they are read, while the processor's cache holds them; `nil` if nobody needs their hashes.
+    private let frameKey: FrameKey?
     /// One kind for each event; both buffers have room for `countMax` elements and are always initialized, so the
     /// scanner may assign into any of them. `deinit` need not destroy their trivial elements.
     private let kinds: UnsafeMutablePointer<Kind>
@@ -35,9 +37,12 @@ final class ReplayBatch: @unchecked Sendable {
     /// The other events, in their order. Their payloads are borrowed, as those of the frames are.
     private var others: [(envelope: Envelope, payload: UnsafeRawBufferPointer)] = []
 
-    /// - Parameter count: how many events it has room for.
-    init(count: Int) {
+    /// - Parameters:
+    ///   - count: how many events it has room for.
+    ///   - frameKey: as `LogState.hashingKey` of the state that the events are folded into.
+    init(count: Int, hashing frameKey: FrameKey?) {
         countMax = count
+        self.frameKey = frameKey
         kinds = .allocate(capacity: count)
         plain = .allocate(capacity: count)
         kinds.initialize(repeating: .other, count: count)
@@ -63,6 +68,9 @@ final class ReplayBatch: @unchecked Sendable {
         if mayBePlain, PlainFrameScanner.scan(payload, into: &plain[plainCount].frame) {
             plain[plainCount].event = EventReference(sequence: event.sequence, recordedAt: event.recordedAt)
             plain[plainCount].lane = lane
+            if let frameKey, plain[plainCount].frame.counter != nil {
+                plain[plainCount].frame.hash = frameKey.hash(payload)
+            }
             plainCount += 1
             kinds[count] = .plain
         } else {

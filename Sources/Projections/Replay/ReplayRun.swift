@@ -49,7 +49,7 @@ struct ReplayRun {
         logState.notesTouched = isObserved || logState.digestKeeper.isBuilt
         let usesTwo = !isObserved && options.decodesAhead && count - min(count, sequence.rawValue) >= Self.aheadCountMin
         ahead = usesTwo ? FoldingQueue(ReplayedState(logState, notesBuckets: notesBuckets)) : nil
-        spare = ReplayBatch(count: 256)
+        spare = ReplayBatch(count: 256, hashing: logState.hashingKey)
         here = ReplayedState(usesTwo ? LogState() : logState, notesBuckets: notesBuckets)
     }
 

@@ -14,6 +14,8 @@ public struct LogState: Sendable {
     var sources: [SourceState] = []
     /// The index of each source in `sources`.
     var indexes: [SourceName: Int] = [:]
+    /// The index that `sourceIndex` found last.
+    private var latestIndex = 0
     var digestKeeper = DigestKeeper()
     /// Whether each event notes the rows that it may have changed. Costs time at each event, so a replay without an
     /// observer and without a trie turns it off; the digest is then made of all rows.
@@ -46,6 +48,8 @@ public struct LogState: Sendable {
     let rules: ReadingRules
     /// The key of the log that is folded, for finding repeated frames (I26). Not saved; see `begin`.
     private var frameKey = FrameKey.none
+    /// The key under which repeated frames are found; `nil` if the repeats are known, so that no frame need be hashed.
+    var hashingKey: FrameKey? { knownRepeats == nil ? frameKey : nil }
 
     /// The state before the first event.
     ///
@@ -138,7 +142,12 @@ public struct LogState: Sendable {
 
     /// The index of a source, which is added with the settings of this state if it is new.
     mutating func sourceIndex(of name: SourceName) -> Int {
-        if let index = indexes[name] { return index }
+        // Most events follow one of the same source.
+        if latestIndex < sources.count, sources[latestIndex].name == name { return latestIndex }
+        if let index = indexes[name] {
+            latestIndex = index
+            return index
+        }
         indexes[name] = sources.count
         sources.append(SourceState(name: name, rules: rules))
         sources[sources.count - 1].context.notesTouched = notesTouched

@@ -151,15 +151,19 @@ struct GatewayConnections: Codable, Sendable {
     ///
     /// A compacted log replays events whose dispatches the facts already contain. An event that finds its own sequence
     /// is the original and no repeat; so is an event up to `settled` whose mark was forgotten since.
+    ///
+    /// - Parameter hash: the hash of the payload under `key`, if it is known.
     @inline(__always)
     mutating func isRepeat(
         _ s: Int64,
         _ payload: UnsafeRawBufferPointer,
+        hash: UInt128? = nil,
         on name: String?,
         at sequence: SequenceNumber
     ) -> Bool {
         if let knownRepeats { return knownRepeats.contains(sequence.rawValue) }
-        let mark = Mark(s: s, hash: key.hash(payload))
+        assert(hash.map { $0 == key.hash(payload) } ?? true, "a hash was made under the key of this log")
+        let mark = Mark(s: s, hash: hash ?? key.hash(payload))
         let index = connections.lastIndex { $0.name == name }
         if let first = index.flatMap({ connections[$0].sequence(of: mark) }) {
             if first < sequence.rawValue { foundRepeats?.insert(sequence.rawValue) }

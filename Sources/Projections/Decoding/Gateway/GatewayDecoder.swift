@@ -59,7 +59,7 @@ struct GatewayDecoder: EventDecoder {
     @inline(__always)
     mutating func isRepeat(_ frame: PlainFrame, on connection: String?, at sequence: SequenceNumber) -> Bool {
         guard let counter = frame.counter else { return false }
-        return connections.isRepeat(counter, frame.bytes, on: connection, at: sequence)
+        return connections.isRepeat(counter, frame.bytes, hash: frame.hash, on: connection, at: sequence)
     }
 
     func collectNeeded(into sequences: inout SequenceSet) {

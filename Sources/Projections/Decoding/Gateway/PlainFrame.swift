@@ -16,6 +16,8 @@ struct PlainFrame: BitwiseCopyable {
     var counter: Int64?
     /// The whole frame, if it has a counter; else empty. Its hash marks the dispatch.
     var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// The hash of `bytes` under the log's key, if it was made when the frame was read; folding makes it otherwise.
+    var hash: UInt128?
     var channel = EntityID.none
     var id = EntityID.none
     /// `EntityID.none` if the frame names no guild.
