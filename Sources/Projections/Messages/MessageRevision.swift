@@ -12,7 +12,7 @@ struct MessageText: Hashable, Sendable {
     var string: String { text.string }
 }
 
-/// One version of a message as the fold keeps it. `version` decides which one wins (`wins`), `order` the message's
+/// One version of a message as the fold keeps it. `version` decides which one wins (`MessageRule`), `order` the message's
 /// place among others, `saying` is the content.
 struct MessageRevision: Sendable {
     /// The content of a version. Versions with equal content are repeats of one another. The members mean what those of
@@ -78,13 +78,16 @@ struct MessageRevision: Sendable {
         )
     }
 
-    /// Whether this version, which is later in the log, wins over another. The greater `version` wins, `nil` is least,
-    /// and of equal ones this one wins. The result is the same in whatever order distinct versions arrive.
-    func wins(over other: MessageRevision) -> Bool {
-        switch (version, other.version) {
-        case (let mine?, let theirs?): mine >= theirs
-        case (nil, .some): false
-        case (_, nil): true
+    /// What versions of one message are compared by.
+    var rank: Rank { Rank(version: version) }
+
+    /// Compares versions: the later instant is the greater version, none is the least.
+    struct Rank: Comparable {
+        let version: Timestamp?
+
+        static func < (left: Rank, right: Rank) -> Bool {
+            guard let other = right.version else { return false }
+            return left.version.map { $0 < other } ?? true
         }
     }
 }

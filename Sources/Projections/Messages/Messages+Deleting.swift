@@ -8,7 +8,7 @@ extension Messages {
         guard let place = place(for: deletion.key) else { return }
         let end = MessageRecord.End(deletion, since: context.event)
         change(place, in: &context) { record in
-            guard record.isEnded(by: end) else { return }
+            guard MessageRule.takesEffect(end.rule, after: record.deletion) else { return }
             record.enter(.deletion(end, of: record.current, at: end.since))
             record.standing = .deleted(end)
         }
@@ -75,19 +75,16 @@ extension Messages {
 }
 
 extension MessageRecord {
-    /// Whether a deletion has an effect: the first one does, one for ever after one until written, and one by name
-    /// after one with the channel. A repeat does not, so `since` stays the first event that deleted the message.
-    fileprivate func isEnded(by end: End) -> Bool {
-        guard case .deleted(let known) = standing else { return true }
-        if known.permanence == .forever, end.permanence == .untilWritten { return false }
-        if known.permanence != end.permanence { return true }
-        return known.cause != .deleted && end.cause == .deleted
+    /// The deletion that the message has by its own events.
+    fileprivate var deletion: MessageRule.Deletion? {
+        if case .deleted(let end) = standing { return end.rule }
+        return nil
     }
 
-    /// Enters the end of its channel at that event's place in the log, which may be before the last entry. Does nothing
-    /// if the message was deleted by name. The standing stays as it is; `Messages.end(of:)` adds the fate.
+    /// Enters the end of its channel at that event's place in the log, which may be before the last entry, if
+    /// `MessageRule.channelEndEnters`.
     mutating func fall(_ fate: ChannelFates.Fate) {
-        if case .deleted(let end) = standing, end.cause == .deleted { return }
+        guard MessageRule.channelEndEnters(after: deletion) else { return }
         let end = End(cause: fate.cause, permanence: .forever, since: fate.event)
         enter(.deletion(end, of: current, at: fate.event))
     }
@@ -112,6 +109,9 @@ extension MessageRecord.Entry {
 }
 
 extension MessageRecord.End {
+    /// The end as `MessageRule` knows it.
+    fileprivate var rule: MessageRule.Deletion { MessageRule.Deletion(cause: cause, permanence: permanence) }
+
     /// The end that a deletion brings at an event.
     init(_ deletion: MessageDeletion, since: EventReference) {
         self.init(

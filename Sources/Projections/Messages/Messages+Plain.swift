@@ -2,7 +2,7 @@ import EventLog
 import JSON
 
 /// The short way: does to packed messages what `apply` does with a plain frame's change, without building values. Both
-/// ways give the same state, touched rows and issues (I18); a change of a rule belongs in both.
+/// ways give the same state, touched rows and issues (I18), by one `MessageRule`.
 extension Messages {
     /// Applies a plain frame; false, without a change, if the message or its channel needs the long way: the event does
     /// not fit a packed entry, the channel is gone, the message is a record, its history has a later event, or what the
@@ -39,17 +39,13 @@ extension Messages {
         return store.place(of: frame.id, at: lookup)
     }
 
-    /// Adds a live message. Its answers may have arrived before it, and their rows show its state.
+    /// Adds a message with its first version. Its answers may have arrived before it, and their rows show its state.
     private mutating func addWritten(_ frame: PlainFrame, at lookup: MessageLookup, in context: inout FoldContext) {
-        let happening = PackedHappening(
-            .created,
-            at: context.event.sequence.rawValue,
-            hasVersion: true,
-            isNewRevision: true,
-            counts: true
-        )
+        let verdict = MessageRule.judge(.first, .nowhere, isKnown: false, repeatsKnown: false, changesText: false)
+        guard let happening = PackedHappening(verdict, at: context.event) else { return }
+        let standing: MessageCell.Standing = verdict.becomesLive ? .live : .nowhere
         let version = store.added(frame, author: lookup.author)
-        let place = store.add(frame.id, .live, happening, version, at: lookup, context.event)
+        let place = store.add(frame.id, standing, happening, version, at: lookup, context.event)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
         if frame.replyTo != .none { connect(place, frame.key, to: frame.replyTo, in: &context) }
@@ -84,8 +80,7 @@ extension Messages {
         }
     }
 
-    /// Does what `MessageRecord.writeByVersion` does. Packed messages have neither deletions until written nor replaced
-    /// versions, so less is to decide.
+    /// Takes a version as `MessageRule.judge` has it.
     private mutating func write(
         _ frame: PlainFrame,
         by author: UInt32?,
@@ -94,33 +89,73 @@ extension Messages {
         _ event: EventReference
     ) {
         let current = store.version(of: cell)
-        // `PackedTime.none` is the least value, so a version without `editedAt` loses to every other.
-        let wins = current.map { frame.editedAt.rawValue >= $0.editedAt.rawValue } ?? true
-        // The current version has the greatest `editedAt` of all, so no other equals a later one.
-        let isNewest = current.map { frame.editedAt.rawValue > $0.editedAt.rawValue } ?? true
+        let relation = MessageRule.Relation(of: frame.editedAt, to: current?.editedAt)
+        // The current version of a packed message is the greatest of all, so no other equals a newer one.
+        let isNewest = relation == .newer || relation == .first
         let same = isNewest ? nil : store.newestWrite(of: cell, editedAt: frame.editedAt)
-        if let same, store.isSame(same, frame) { return }
-        var word = PackedHappening.Word.created
-        if let current { word = store.texts.isSame(current.text, frame.content) ? .linked : .edited }
-        let happening = PackedHappening(
-            word,
-            at: event.sequence.rawValue,
-            hasVersion: true,
-            isNewRevision: same == nil,
-            counts: wins
+        let verdict = MessageRule.judge(
+            relation,
+            cell.standing.judged,
+            isKnown: same != nil,
+            repeatsKnown: same.map { store.isSame($0, frame) } ?? false,
+            changesText: current.map { !store.texts.isSame($0.text, frame.content) } ?? false
         )
+        guard let happening = PackedHappening(verdict, at: event) else { return }
         store.enter(happening, store.added(frame, author: author), at: place, event)
-        if wins, cell.standing != .deleted { store.cells[place].standing = .live }
+        if verdict.becomesLive { store.cells[place].standing = .live }
     }
 
-    /// Does what `delete(_:in:)` does: the first deletion by name counts.
-    /// The entry repeats the current version, so that the tombstone has the last text.
+    /// Deletes by name if `MessageRule.takesEffect`. The entry repeats the current version, so that the tombstone has the
+    /// last text.
     private mutating func delete(_ cell: MessageCell, at place: Int, _ event: EventReference) {
-        guard cell.standing != .deleted else { return }
+        guard MessageRule.takesEffect(.byName, after: cell.standing.deletion) else { return }
         let current = store.version(of: cell)
         let happening = PackedHappening(.deleted, at: event.sequence.rawValue, hasVersion: current != nil)
         store.enter(happening, current ?? .none, at: place, event)
         store.cells[place].standing = .deleted
+    }
+}
+
+extension MessageCell.Standing {
+    /// The standing as `MessageRule` knows it: gateways delete for ever.
+    @inline(__always)
+    fileprivate var judged: MessageRule.Standing {
+        switch self {
+        case .nowhere: .nowhere
+        case .live: .live
+        case .deleted: .deletedForever
+        }
+    }
+
+    /// The deletion that the message has by its own events.
+    @inline(__always)
+    fileprivate var deletion: MessageRule.Deletion? { self == .deleted ? .byName : nil }
+}
+
+extension PackedHappening {
+    /// The entry that a verdict makes; `nil` if it makes none.
+    @inline(__always)
+    fileprivate init?(_ verdict: MessageRule.Verdict, at event: EventReference) {
+        guard let entry = verdict.entry else { return nil }
+        self.init(
+            Word(entry.word),
+            at: event.sequence.rawValue,
+            hasVersion: true,
+            isNewRevision: entry.isNewRevision,
+            counts: verdict.wins
+        )
+    }
+}
+
+extension PackedHappening.Word {
+    @inline(__always)
+    fileprivate init(_ word: MessageRule.Word) {
+        switch word {
+        case .created: self = .created
+        case .edited: self = .edited
+        case .linked: self = .linked
+        case .restored: preconditionFailure("no packed message is deleted until written")
+        }
     }
 }
 
@@ -169,7 +204,7 @@ extension MessageStore {
         // Most messages have one entry, in the cell, or get edits in order.
         if cell.last == 0 { return true }
         let newest = entries[Int(cell.last) - 1]
-        if newest.happening.counts, frame.editedAt.rawValue >= newest.version.editedAt.rawValue { return true }
+        if newest.happening.counts, frame.editedAt >= newest.version.editedAt { return true }
         return isNearBehindOthers(frame, in: cell)
     }
 
@@ -180,7 +215,7 @@ extension MessageStore {
             if count > Self.entriesNearMax { return true }
             if current == nil, entry.happening.counts { current = entry.version.editedAt }
             guard let current else { return false }
-            return frame.happening == .deleted || frame.editedAt.rawValue > current.rawValue
+            return frame.happening == .deleted || frame.editedAt > current
                 || entry.happening.isWrite && entry.version.editedAt == frame.editedAt
         }
         return found == nil || count <= Self.entriesNearMax
@@ -226,13 +261,13 @@ extension MessageStore {
         cells[place].last = UInt32(entries.count)
     }
 
-    /// Does what `MessageRecord.fall` does. Returns false, without a change, if the message must be a record for that:
-    /// it is one, the event does not fit a packed entry, or the end of the channel is older than the newest entry.
+    /// Enters the end of the channel, if `MessageRule.channelEndEnters`. Returns false, without a change, if the message
+    /// must be a record for that: it is one, the event does not fit a packed entry, or the end is older than the newest
+    /// entry.
     mutating func fallPacked(at place: Int, _ fate: ChannelFates.Fate) -> Bool {
         let cell = cells[place]
         guard cell.form == .packed, fate.cause != .deleted, fate.event.isPackable else { return false }
-        // A message deleted by name has its end already.
-        if cell.standing == .deleted { return true }
+        guard MessageRule.channelEndEnters(after: cell.standing.deletion) else { return true }
         guard newestSequence(of: cell) <= fate.event.sequence.rawValue else { return false }
         let current = version(of: cell)
         let happening = PackedHappening(

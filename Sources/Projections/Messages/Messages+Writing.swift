@@ -59,49 +59,69 @@ extension Messages {
 }
 
 extension MessageRecord {
-    /// Commits: the later write in the log wins, and a write with a new content is a revision. A write that repeats the
-    /// content of a live message only places it; of a message that is not live, it enters the history without a
-    /// revision.
-    fileprivate mutating func writeByArrival(_ write: MessageWrite, at event: EventReference) {
-        let revision = MessageRevision(write)
-        let saysNew = current?.saying != revision.saying
-        if case .live = standing, !saysNew { return place(revision, at: event) }
-        var entry = entry(for: write, revision, at: event)
-        entry.isNewRevision = saysNew
-        enter(entry)
-        take(revision, at: event)
+    /// The standing as `MessageRule` knows it.
+    private var judgedStanding: MessageRule.Standing {
+        switch standing {
+        case .nowhere: .nowhere
+        case .live: .live
+        case .deleted(let end): end.permanence == .forever ? .deletedForever : .deletedUntilWritten
+        }
     }
 
-    /// Gateways and rows: the greatest version wins, and the revisions are the distinct versions. A version that loses
-    /// still enters the history.
+    /// Takes a version as `MessageRule.judgeByArrival` has it.
+    fileprivate mutating func writeByArrival(_ write: MessageWrite, at event: EventReference) {
+        let revision = MessageRevision(write)
+        let verdict = MessageRule.judgeByArrival(
+            isFirst: current == nil,
+            judgedStanding,
+            repeatsCurrent: current?.saying == revision.saying,
+            changesText: changesText(write, revision)
+        )
+        carryOut(verdict, write, revision, at: event)
+    }
+
+    /// Takes a version as `MessageRule.judge` has it.
     fileprivate mutating func writeByVersion(_ write: MessageWrite, at event: EventReference) {
         let revision = MessageRevision(write)
         if let version = write.replacesVersion { replace(version) }
         // Of equal versions the later in the log counts, so a repeat is compared with the last one.
         let same = lastWrite(of: revision.version)
-        let wins = current.map { revision.wins(over: $0) } ?? true
-        let isRepeat = same?.revision?.saying == revision.saying
-        // A repeat adds nothing, unless it brings back a message that was deleted until written.
-        if isRepeat, !(wins && isGone) { return wins ? place(revision, at: event) : () }
-        var entry = entry(for: write, revision, at: event)
-        entry.isNewRevision = same == nil
-        enter(entry)
-        if wins { take(revision, at: event) }
+        let verdict = MessageRule.judge(
+            MessageRule.Relation(of: revision.rank, to: current?.rank),
+            judgedStanding,
+            isKnown: same != nil,
+            repeatsKnown: same?.revision?.saying == revision.saying,
+            changesText: changesText(write, revision)
+        )
+        carryOut(verdict, write, revision, at: event)
     }
 
-    /// Whether the message is deleted until it is written again.
-    private var isGone: Bool {
-        if case .deleted(let end) = standing { return end.permanence == .untilWritten }
-        return false
+    /// Whether a version changes the text, not only its surroundings.
+    private func changesText(_ write: MessageWrite, _ revision: MessageRevision) -> Bool {
+        write.changesContent && current?.saying.text != revision.saying.text
     }
 
-    /// Makes a version the current one and the message live, unless it was deleted for ever: then the version is its
-    /// last text.
-    private mutating func take(_ revision: MessageRevision, at event: EventReference) {
-        current = revision
-        place(revision, at: event)
-        if case .deleted(let end) = standing, end.permanence == .forever { return }
-        standing = .live
+    private mutating func carryOut(
+        _ verdict: MessageRule.Verdict,
+        _ write: MessageWrite,
+        _ revision: MessageRevision,
+        at event: EventReference
+    ) {
+        if let entry = verdict.entry {
+            enter(
+                Entry(
+                    event: event,
+                    happening: Entry.Happening(entry.word),
+                    revision: revision,
+                    isNewRevision: entry.isNewRevision,
+                    remoteTime: write.remoteTime,
+                    by: write.by
+                )
+            )
+            if verdict.wins { current = revision }
+        }
+        if verdict.wins { place(revision, at: event) }
+        if verdict.becomesLive { standing = .live }
     }
 
     /// Notes the message's place in the remote's own list. A new place makes no revision. Other orders follow from the
@@ -111,24 +131,15 @@ extension MessageRecord {
         current?.order = revision.order
         placedBy = event.sequence.rawValue
     }
+}
 
-    private func entry(for write: MessageWrite, _ revision: MessageRevision, at event: EventReference) -> Entry {
-        Entry(
-            event: event,
-            happening: happening(of: write, revision),
-            revision: revision,
-            remoteTime: write.remoteTime,
-            by: write.by
-        )
-    }
-
-    /// The word for a write, judged before it is applied: `created` for the first version known, `linked` if only the
-    /// surroundings of the text changed.
-    private func happening(of write: MessageWrite, _ revision: MessageRevision) -> Entry.Happening {
-        guard let current else { return .created }
-        if isGone { return .restored }
-        // A message that left the tip of a branch and came back as it was.
-        if case .nowhere = standing, write.revisesByArrival, current.saying == revision.saying { return .restored }
-        return write.changesContent && current.saying.text != revision.saying.text ? .edited : .linked
+extension MessageRecord.Entry.Happening {
+    fileprivate init(_ word: MessageRule.Word) {
+        switch word {
+        case .created: self = .created
+        case .edited: self = .edited
+        case .linked: self = .linked
+        case .restored: self = .restored
+        }
     }
 }

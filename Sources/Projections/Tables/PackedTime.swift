@@ -1,13 +1,13 @@
 import EventLog
 
-/// An optional instant in one word: nanoseconds since 1970 (UTC), within the years 1700 to 2199. Comparing two
-/// `rawValue`s compares the instants.
+/// An optional instant in one word: nanoseconds since 1970 (UTC), within the years 1700 to 2199. None is
+/// less than every instant, as an absent version is the least version.
 struct PackedTime: BitwiseCopyable, Hashable, Sendable {
     /// All instants of these years fit 64 bits.
     static let years: ClosedRange<Int64> = 1700...2199
     static let none = PackedTime(rawValue: .min)
 
-    /// `Int64.min` for none. That is the least value, as an absent version is the least version.
+    /// `Int64.min` for none.
     let rawValue: Int64
 
     private init(rawValue: Int64) {
@@ -35,4 +35,9 @@ struct PackedTime: BitwiseCopyable, Hashable, Sendable {
             ? Timestamp(seconds: seconds - 1, nanoseconds: UInt32(rest + 1_000_000_000))
             : Timestamp(seconds: seconds, nanoseconds: UInt32(rest))
     }
+}
+
+extension PackedTime: Comparable {
+    @inline(__always)
+    static func < (left: PackedTime, right: PackedTime) -> Bool { left.rawValue < right.rawValue }
 }
