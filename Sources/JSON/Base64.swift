@@ -1,8 +1,11 @@
 /// Base 64 with padding (RFC 4648, section 4), the form in which JSON texts carry bytes.
 ///
 /// Not Foundation's: the modules below it do without, and a log's export has a text for each event.
+///
+/// Strict: each byte sequence has exactly one text, and `decode` accepts no other. So two texts differ exactly if their
+/// bytes do, and an export read back is written the same.
 package enum Base64 {
-    /// Appends the text of bytes.
+    /// Appends the text of bytes. Four bytes of text for each three, the last group padded.
     package static func append(_ bytes: UnsafeRawBufferPointer, to text: inout [UInt8]) {
         text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
         var index = 0
@@ -39,6 +42,8 @@ package enum Base64 {
         let padded = text.suffix(2).count { $0 == padding }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3)
+        // Holds up to four digits, 24 bits. Of an unfinished group the bytes are in the highest of the bits that were
+        // read.
         var group: UInt32 = 0
         for index in 0..<text.count - padded {
             guard let value = value(text[index]) else { return nil }
@@ -50,6 +55,7 @@ package enum Base64 {
                 group = 0
             }
         }
+        // The bits of the last digit that no byte has must be zero: two bits before one `=`, four before two.
         switch padded {
         case 1:
             guard group & 0b11 == 0 else { return nil }
@@ -63,7 +69,7 @@ package enum Base64 {
         return bytes
     }
 
-    /// The bytes of a text; see `decode` of bytes.
+    /// The bytes of a text; see `decode` of bytes. Copies only a text that is not stored as contiguous UTF-8.
     package static func decode(_ text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { decode(UnsafeRawBufferPointer($0)) }

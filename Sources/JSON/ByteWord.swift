@@ -1,9 +1,12 @@
 /// Tests eight bytes at once. (Source of the tests: Sean Eron Anderson, "Bit Twiddling Hacks", "Determine if a word has
-/// a zero byte" and "Determine if a word has a byte less than n".)
+/// a zero byte" and "Determine if a word has a byte less than n".) The first byte is the lowest (`word`), so the number
+/// of trailing zero bits of a result gives the first marked byte. Inlined everywhere: most bytes of a log pass through
+/// here, and a call would cost as much as the test.
 @usableFromInline
 package enum ByteWord {
     @usableFromInline
     package static let size = 8
+    /// The highest bit of each byte. A word without any of them is ASCII.
     @usableFromInline package static let highBits: UInt64 = 0x8080_8080_8080_8080
 
     /// A word with `byte` in all eight places.
@@ -17,8 +20,10 @@ package enum ByteWord {
         (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
     }
 
-    /// Marks the bytes of a JSON string that are not plain: quotes, backslashes, control characters and bytes above 0x7F.
-    /// Only the lowest mark is reliable. No mark means that all eight bytes are plain.
+    /// Marks the bytes of a JSON string that are not plain: quotes, backslashes, control characters and bytes above
+    /// 0x7F. Only the lowest mark is reliable. No mark means that all eight bytes are plain. Each subtraction sets the
+    /// highest bit of a byte that matches. No `& ~word` as in `zeros`: the bytes whose mark it would clear are above
+    /// 0x7F and marked in any case.
     @inlinable @inline(__always)
     static func specials(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -47,7 +52,7 @@ extension UnsafeRawBufferPointer {
         return word
     }
 
-    /// Whether another buffer contains the same bytes.
+    /// Whether another buffer contains the same bytes. Compares by words; the rest, seven bytes at most, singly.
     @inlinable @inline(__always)
     package func isSame(_ other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
@@ -76,8 +81,8 @@ extension UnsafeRawBufferPointer {
         return index
     }
 
-    /// The offset of the next byte at or after `start` that JSON strings escape, a control character, quote or backslash;
-    /// `count` if none follows.
+    /// The offset of the next byte at or after `start` that JSON strings escape, a control character, quote or
+    /// backslash; `count` if none follows. Bytes above 0x7F are not escaped, so unlike in `specials` they are no match.
     @inlinable
     package func escaped(from start: Int) -> Int {
         var index = start

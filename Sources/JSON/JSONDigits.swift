@@ -1,4 +1,5 @@
-/// A number as it is written in a JSON text. Borrows the bytes: valid only as long as they are.
+/// A number as it is written in a JSON text. Borrows the bytes: valid only as long as they are. Kept as text, because
+/// ids have 64 bits and a `Double` only 53: a conversion through floating point would merge ids.
 @usableFromInline
 package struct JSONDigits {
     /// The bytes, which follow the grammar of RFC 8259.
@@ -33,6 +34,7 @@ package struct JSONDigits {
         guard isWhole else { return nil }
         var value: UInt64 = 0
         for byte in bytes where byte != UInt8(ascii: "-") {
+            // The reader has checked the grammar, so every byte but the sign is a digit.
             let (scaled, isTooLarge) = value.multipliedReportingOverflow(by: 10)
             let (sum, carries) = scaled.addingReportingOverflow(UInt64(byte &- 0x30))
             if isTooLarge || carries { return nil }

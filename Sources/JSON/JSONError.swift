@@ -1,4 +1,4 @@
-/// Why bytes are not one JSON text. Quotes none of them.
+/// Why bytes are not one JSON text. Quotes none of them, because they may contain a secret (I14).
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The place of the error, in bytes from the start, from 0.
     public let offset: Int

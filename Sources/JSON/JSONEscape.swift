@@ -1,4 +1,6 @@
 /// The escapes of JSON strings (RFC 8259, section 7).
+///
+/// `codeUnit` and `scalar` check bounds themselves, so they may get bytes that no reader has checked.
 package enum JSONEscape {
     /// The code unit of the `\u` escape at an index; `nil` if no such escape begins there. An index behind the end is
     /// allowed.
@@ -14,6 +16,9 @@ package enum JSONEscape {
 
     /// The scalar of the escape at an index, and the escape's length in bytes; `nil` for half a surrogate pair, or if no
     /// escape begins there.
+    ///
+    /// The byte at the index must be a backslash; only `\u` escapes are checked for it. Neither half of a pair stands
+    /// for a character alone. RFC 8259 allows such a text (section 8.2), and each caller decides what it means.
     package static func scalar(
         _ bytes: UnsafeBufferPointer<UInt8>,
         at index: Int
@@ -21,6 +26,7 @@ package enum JSONEscape {
         guard index + 1 < bytes.count else { return nil }
         if let simple = simpleEscape(bytes[index + 1]) { return (Unicode.Scalar(simple), 2) }
         guard let unit = codeUnit(bytes, at: index) else { return nil }
+        // `nil` for surrogates, which are no scalars.
         if let scalar = Unicode.Scalar(unit) { return (scalar, 6) }
         guard UTF16.isLeadSurrogate(unit), let trail = codeUnit(bytes, at: index + 6), UTF16.isTrailSurrogate(trail)
         else { return nil }
@@ -31,6 +37,8 @@ package enum JSONEscape {
 
     /// A string's bytes with its escapes decoded. Half a surrogate pair has no UTF-8 form: it becomes U+FFFD, or ends the
     /// decoding, and then `fault` is its index.
+    ///
+    /// Allocates once. The bytes must have well-formed escapes, as `JSONText` promises.
     static func decode(_ raw: UnsafeRawBufferPointer, replacingHalves: Bool) -> (bytes: [UInt8], fault: Int?) {
         var fault: Int?
         // No escape is shorter than the bytes that it stands for.
@@ -68,6 +76,7 @@ package enum JSONEscape {
             } else {
                 guard replacingHalves else { return (target - first, end) }
                 append(UTF8.encodedReplacementCharacter, to: &target)
+                // Among well-formed escapes only half a pair has no scalar: `\u` and four digits.
                 index = end + 6
             }
         }
@@ -75,6 +84,7 @@ package enum JSONEscape {
         return (target - first, nil)
     }
 
+    /// Writes the one to four bytes of a scalar, and moves behind them.
     private static func append(_ units: UTF8.EncodedScalar, to target: inout UnsafeMutablePointer<UInt8>) {
         for unit in units {
             target.pointee = unit
@@ -101,6 +111,7 @@ package enum JSONEscape {
         return (0x3030_755C | hexDigit(byte >> 4) << 32 | hexDigit(byte & 15) << 40, 6)
     }
 
+    /// In lower case, as RFC 8785 (section 3.2.2.2) writes them.
     @inlinable
     static func hexDigit(_ value: UInt8) -> UInt64 {
         UInt64(value < 10 ? 0x30 + value : 0x61 + value - 10)

@@ -14,7 +14,8 @@
 /// ```
 @usableFromInline
 package struct JSONReader {
-    /// The most levels that arrays and objects may be nested.
+    /// The most levels that arrays and objects may be nested. Far more than any remote sends; the limit keeps hostile
+    /// input from costing memory by depth.
     @usableFromInline
     package static let depthMax = 512
 
@@ -24,7 +25,9 @@ package struct JSONReader {
         case object, array, string, number, bool, null
     }
 
+    /// Where the reader is in the bytes.
     @usableFromInline var scanner: JSONScanner
+    /// The first byte, from which offsets count.
     @usableFromInline let start: UnsafePointer<UInt8>
     /// The most levels that may be open, those around the bytes included.
     @usableFromInline let levelsMax: Int
@@ -67,6 +70,8 @@ package struct JSONReader {
     }
 
     /// What kind of value comes next; the value is not read.
+    ///
+    /// - Throws: `JSONError` if the text ends here or no value begins here.
     @inlinable
     package mutating func kind() throws(JSONError) -> Kind {
         scanner.skipSpace()
@@ -86,6 +91,8 @@ package struct JSONReader {
     package var isInObject: Bool { levels & 1 == 1 }
 
     /// Passes the opening brace of an object.
+    ///
+    /// - Throws: `JSONError` if another value follows, or if `levelsMax` levels are open.
     @inlinable
     package mutating func enterObject() throws(JSONError) {
         try enter(UInt8(ascii: "{"), isObject: true)
@@ -98,7 +105,7 @@ package struct JSONReader {
     }
 
     /// Passes the next name and its colon; the value must be read or skipped next. At the end of the object, leaves it
-    /// and returns `nil`.
+    /// and returns `nil`. Names may repeat: which of them counts is for the caller to decide.
     @inlinable
     package mutating func nextMember() throws(JSONError) -> JSONText? {
         guard try hasNext(before: UInt8(ascii: "}")) else { return nil }
@@ -127,7 +134,8 @@ package struct JSONReader {
         return text
     }
 
-    /// Reads a number of any size and precision; converts nothing.
+    /// Reads a number of any size and precision; converts nothing. No digit may follow a leading zero; whatever is read
+    /// next reports it there.
     @inlinable
     package mutating func number() throws(JSONError) -> JSONDigits {
         guard let number = scanner.number() else { throw fault("a digit is missing") }
@@ -136,6 +144,8 @@ package struct JSONReader {
     }
 
     /// Reads `true` or `false`.
+    ///
+    /// - Throws: `JSONError` for any other value.
     @inlinable
     package mutating func bool() throws(JSONError) -> Bool {
         scanner.skipSpace()
@@ -175,7 +185,8 @@ package struct JSONReader {
         return scanner.bytes(from: before)
     }
 
-    /// The bytes between an earlier reader of the same text and this one.
+    /// The bytes between an earlier reader of the same text and this one. Both must read the same buffer, and `start`
+    /// must not be ahead.
     package func bytes(from start: JSONReader) -> UnsafeRawBufferPointer {
         scanner.bytes(from: start.scanner)
     }
@@ -197,6 +208,7 @@ package struct JSONReader {
 // MARK: - Structure
 
 extension JSONReader {
+    /// Passes a scalar whole, and of an object or array the opening bracket only.
     @inlinable
     mutating func skipScalarOrEnter() throws(JSONError) {
         switch try kind() {
@@ -209,6 +221,7 @@ extension JSONReader {
         }
     }
 
+    /// Opens a level. Every 64 levels the word of their kinds is put aside, and a new one begins.
     @inlinable
     mutating func enter(_ bracket: UInt8, isObject: Bool) throws(JSONError) {
         scanner.skipSpace()
@@ -223,12 +236,14 @@ extension JSONReader {
         isAtStart = true
     }
 
+    /// Closes the innermost level, whose bracket is the current byte.
     @inlinable
     mutating func leave() {
         assert(depth > 0, "only a level that was entered is left")
         scanner.pass()
         depth -= 1
         levels >>= 1
+        // The mirror image of `enter`: the word put aside has the 64 levels around.
         if depth > 0 && depth.isMultiple(of: 64), let above = spilledLevels.popLast() { levels = above }
         isAtStart = false
     }
@@ -256,6 +271,7 @@ extension JSONReader {
 // MARK: - Faults
 
 extension JSONReader {
+    /// Passes a literal; the scanner stays before it if another word follows.
     @inlinable
     mutating func skipWord(_ word: StaticString) throws(JSONError) {
         guard scanner.takeLiteral(word) else { throw fault("no value begins like this") }

@@ -8,6 +8,7 @@
 package struct JSONScanner: BitwiseCopyable {
     /// The current byte's address; at the end, the address behind the last byte.
     @usableFromInline package private(set) var place: UnsafePointer<UInt8>
+    /// The address behind the last byte. It is compared with, never read.
     @usableFromInline let end: UnsafePointer<UInt8>
 
     @inlinable
@@ -40,8 +41,10 @@ package struct JSONScanner: BitwiseCopyable {
         place += count
     }
 
+    /// Passes the white space of RFC 8259, section 2.
     @inlinable @inline(__always)
     package mutating func skipSpace() {
+        // Frames of most servers have no white space, so one comparison decides.
         if current > 0x20 { return }
         while current == 0x20 || current == 0x0A || current == 0x0D || current == 0x09 { place += 1 }
     }
@@ -74,6 +77,8 @@ package struct JSONScanner: BitwiseCopyable {
 
     /// Passes a member's name without escapes and its colon; false, without moving, if something else follows. `current` must
     /// be the opening quote.
+    ///
+    /// For decoders that know the names they look for: a match costs a comparison of words, and no text is made.
     @inlinable @inline(__always)
     package mutating func takeName(_ name: StaticString) -> Bool {
         let count = name.utf8CodeUnitCount
@@ -86,7 +91,8 @@ package struct JSONScanner: BitwiseCopyable {
         return false
     }
 
-    /// Passes any member's name of ASCII without escapes, and its colon; false for other names.
+    /// Passes any member's name of ASCII without escapes, and its colon; false for other names. It may have moved then,
+    /// so the caller must give up or begin again from a copy.
     @inlinable
     package mutating func passName() -> Bool {
         guard take(UInt8(ascii: "\"")) else { return false }
@@ -94,7 +100,8 @@ package struct JSONScanner: BitwiseCopyable {
         return take(UInt8(ascii: "\"")) && take(UInt8(ascii: ":"))
     }
 
-    /// Passes one value of any form; false if `JSONReader` would refuse it `levels` deep in a larger text.
+    /// Passes one value of any form; false if `JSONReader` would refuse it `levels` deep in a larger text. Checks every
+    /// byte, like `JSONReader.skip`, and does not move on a fault.
     package mutating func passValue(within levels: Int) -> Bool {
         var reader = JSONReader(UnsafeRawBufferPointer(start: place, count: left), within: levels)
         guard (try? reader.skip()) != nil else { return false }
@@ -137,6 +144,7 @@ package struct JSONScanner: BitwiseCopyable {
         UInt64(littleEndian: UnsafeRawPointer(place).loadUnaligned(as: UInt64.self))
     }
 
+    /// Four bytes in the machine's order. For comparisons alone.
     @inlinable @inline(__always)
     static func half(_ place: UnsafePointer<UInt8>) -> UInt32 {
         UnsafeRawPointer(place).loadUnaligned(as: UInt32.self)
@@ -192,6 +200,7 @@ extension JSONScanner {
         while Self.isPlain(current) { place += 1 }
     }
 
+    /// True for the bytes that `skipPlain` passes.
     @inlinable
     static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
@@ -242,6 +251,8 @@ extension JSONScanner {
 
 extension JSONScanner {
     /// Reads a number of any form.
+    ///
+    /// A failure leaves the scanner where a digit is missing.
     @inlinable
     package mutating func number() -> JSONDigits? {
         skipSpace()
@@ -273,7 +284,8 @@ extension JSONScanner {
         return place > start
     }
 
-    /// Reads an unsigned whole number below 2^63, without leading zeros.
+    /// Reads an unsigned whole number below 2^63, without leading zeros. Whether a fraction or exponent follows is for
+    /// the caller to check. After `nil` the scanner may have moved.
     @inlinable @inline(__always)
     package mutating func wholeNumber() -> UInt64? {
         skipSpace()
@@ -283,7 +295,8 @@ extension JSONScanner {
         return value
     }
 
-    /// Reads an id: a number below 2^63 without leading zeros, written as a text or as a number.
+    /// Reads an id: a number below 2^63 without leading zeros, written as a text or as a number. Escapes are not
+    /// decoded, so an id written with one gives `nil`.
     @inlinable @inline(__always)
     package mutating func id() -> UInt64? {
         skipSpace()
@@ -317,8 +330,10 @@ extension JSONScanner {
     /// 2018.)
     @inlinable @inline(__always)
     static func eightDigits(_ word: UInt64) -> UInt64? {
+        // An ASCII digit has the high half 3, and keeps it when 6 is added, which takes `:` to `?` to 4.
         let high: UInt64 = 0xF0F0_F0F0_F0F0_F0F0
         guard word & high | ((word &+ 0x0606_0606_0606_0606) & high) >> 4 == 0x3333_3333_3333_3333 else { return nil }
+        // Joins neighbours by one multiplication each: digits to pairs, pairs to fours, fours to eight.
         let pairs = ((word & 0x0F0F_0F0F_0F0F_0F0F) &* 2561) >> 8
         let fours = ((pairs & 0x00FF_00FF_00FF_00FF) &* 6_553_601) >> 16
         return ((fours & 0x0000_FFFF_0000_FFFF) &* 42_949_672_960_001) >> 32

@@ -18,25 +18,28 @@ package struct JSONText: BitwiseCopyable {
         self.hasEscapes = hasEscapes
     }
 
-    /// The text.
+    /// The text. With escapes, two copies are made.
     package var string: String {
         hasEscapes ? String(decoding: unescaped, as: UTF8.self) : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Lends the text's UTF-8 bytes to a closure, only during the call; without escapes nothing is copied.
+    /// Lends the text's UTF-8 bytes to a closure, only during the call; without escapes nothing is copied. The pointer
+    /// must not leave the closure: it is to a temporary copy, or to the borrowed bytes.
     @inlinable
     package func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard hasEscapes else { return try body(bytes) }
         let copy = unescaped
+        // `withUnsafeBytes` passes no typed errors, so the result carries them out.
         let result = copy.withUnsafeBytes { buffer in
             Swift.Result { () throws(Failure) in try body(buffer) }
         }
         return try result.get()
     }
 
-    /// Whether the text, once unescaped, has the bytes of a literal. Allocates only if it has escapes.
+    /// Whether the text, once unescaped, has the bytes of a literal. Allocates only if it has escapes. For names and
+    /// words of protocols; an escaped spelling equals the plain one.
     @inlinable
     package static func == (text: JSONText, literal: StaticString) -> Bool {
         if text.hasEscapes { return text.unescaped.elementsEqual(literal.utf8) }
@@ -50,6 +53,7 @@ package struct JSONText: BitwiseCopyable {
     }
 
     /// True if the texts first differ outside of any escape, so that they are not the same; false proves nothing.
+    /// Cheap, because most texts that differ do so early and have no escapes.
     private func differsPlainly(from other: JSONText) -> Bool {
         let count = min(bytes.count, other.bytes.count)
         var index = 0
@@ -73,6 +77,7 @@ package struct JSONText: BitwiseCopyable {
         throw JSONError(offset: fault, reason: "an escape is half a surrogate pair, which stands for no bytes")
     }
 
+    /// The text's UTF-8 bytes in a new array; half a surrogate pair becomes U+FFFD.
     @usableFromInline var unescaped: [UInt8] { JSONEscape.decode(bytes, replacingHalves: true).bytes }
 
     /// The value of a hex digit in either case; `nil` for other bytes.
@@ -88,6 +93,7 @@ package struct JSONText: BitwiseCopyable {
 }
 
 extension StaticString {
+    /// The literal's bytes, which live as long as the program.
     @inlinable
     var utf8: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)

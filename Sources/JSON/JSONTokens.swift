@@ -1,5 +1,7 @@
-/// One token of a JSON text.
+/// One token of a JSON text. It has ranges, not texts, so that a caller can replace the bytes in place and leave all
+/// others as they are (I14).
 package struct JSONToken {
+    /// A member's name is told from a string, because names decide what is a secret.
     package enum Kind: Equatable {
         case beginObject, endObject, beginArray, endArray, name, string, number, literal
     }
@@ -37,6 +39,7 @@ package struct JSONTokens {
             isValueDue = false
             return try value()
         }
+        // After the outermost value only white space may follow.
         guard reader.depth > 0 else {
             try reader.finish()
             return nil
@@ -49,6 +52,7 @@ package struct JSONTokens {
         return token(.name, name)
     }
 
+    /// The token that begins a value; of an object or array its bracket.
     private mutating func value() throws(JSONError) -> JSONToken {
         switch try reader.kind() {
         case .object:
@@ -76,6 +80,7 @@ package struct JSONTokens {
         JSONToken(kind: kind, range: range(of: text.bytes), hasEscapes: text.hasEscapes)
     }
 
+    /// The indexes of a part that the reader has lent.
     private func range(of part: UnsafeRawBufferPointer) -> Range<Int> {
         guard let base = bytes.baseAddress, let start = part.baseAddress else { return 0..<0 }
         let offset = start - base

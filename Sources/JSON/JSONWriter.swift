@@ -4,6 +4,7 @@
 /// one form. The caller keeps the structure right: the writer checks neither names nor nesting. Bytes that leave here
 /// go into keys, payloads and bookmarks, so the form must never change (I4).
 package struct JSONWriter {
+    /// The text so far. It keeps its memory through `removeAll`.
     package private(set) var bytes: [UInt8] = []
     /// True if a comma is due before the next member or element.
     private var needsComma = false
@@ -24,7 +25,8 @@ package struct JSONWriter {
         needsComma = true
     }
 
-    /// Writes a member's name. A value must follow, and the name must need no escape.
+    /// Writes a member's name. A value must follow, and the name must need no escape. A literal's bytes are copied
+    /// unchecked, which saves the search for escapes.
     package mutating func name(_ name: StaticString) {
         separate()
         bytes.append(0x22)
@@ -77,10 +79,12 @@ package struct JSONWriter {
         assert(bytes.count == start + length, "the length was computed from the same escapes")
     }
 
+    /// Writes a string; its bytes must be UTF-8.
     package mutating func string(_ text: [UInt8]) {
         text.withUnsafeBufferPointer { string($0) }
     }
 
+    /// Writes a string.
     package mutating func string(_ text: String) {
         var text = text
         text.withUTF8 { string($0) }
@@ -111,7 +115,8 @@ package struct JSONWriter {
         needsComma = false
     }
 
-    /// Writes a whole number. Readers in JavaScript keep it exactly only up to 2^53.
+    /// Writes a whole number. Readers in JavaScript keep it exactly only up to 2^53. Ids are written as strings for
+    /// that reason.
     package mutating func number(_ value: some BinaryInteger) {
         separate()
         bytes.append(contentsOf: String(value).utf8)
@@ -130,7 +135,8 @@ package struct JSONWriter {
         needsComma = true
     }
 
-    /// The number of bytes that `string` would write for a text, quotes included.
+    /// The number of bytes that `string` would write for a text, quotes included. For limits that must be known before
+    /// a text is written. Cost: one search for bytes to escape.
     package static func length(ofString text: UnsafeBufferPointer<UInt8>) -> Int {
         let raw = UnsafeRawBufferPointer(text)
         return length(of: raw, from: raw.escaped(from: 0)) + 2

@@ -1,4 +1,4 @@
-/// Sequences of UTF-8 (RFC 3629).
+/// Sequences of UTF-8 (RFC 3629). Not `String`'s own check, which copies the bytes and does not tell where a fault is.
 @usableFromInline
 package enum UTF8Sequence {
     /// The length of the well-formed sequence at an address, from 1 to 4; 0 if none begins there. By table 3-7 of the
@@ -23,11 +23,13 @@ package enum UTF8Sequence {
         default: return 0
         }
         guard left >= length, second.contains(place[1]) else { return 0 }
+        // The second byte was checked above. The range is empty for sequences of two bytes.
         for index in 2..<max(length, 2) where place[index] & 0xC0 != 0x80 { return 0 }
         return length
     }
 
-    /// The index of the first byte at or after `start` that is not part of well-formed UTF-8; `count` if none is.
+    /// The index of the first byte at or after `start` that is not part of well-formed UTF-8; `count` if none is. ASCII
+    /// is passed eight bytes at a time.
     package static func firstFault(in bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0) -> Int {
         guard let base = bytes.baseAddress else { return 0 }
         var index = start
