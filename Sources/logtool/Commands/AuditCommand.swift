@@ -2,8 +2,10 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool audit`: every edit, delete, move and restore, in the order of events. Each line is printed as it is found,
-/// so memory does not grow with their number.
+/// `logtool audit`: every edit, delete, move and restore, in the order of events. Each line is printed as it is found.
+/// Memory grows by the place of each change, not by its texts.
+///
+/// Cost: one replay of the whole log, or less from a kept state; then all histories of the selected kinds are read.
 struct AuditCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
@@ -35,6 +37,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var selection: AuditOptions
     @OptionGroup var lists: JSONListOptions
 
+    /// Not one of `lists`, which all lists share: only the lines of an audit are flat enough for a table.
     @Flag(help: "Print comma-separated values.")
     var csv = false
 
@@ -44,6 +47,8 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     )
     var html: String?
 
+    /// Goes with JSON alone, because people do not read proofs. A page names the root; `logtool prove` proves a single
+    /// event.
     @OptionGroup var proving: ProvingOptions
 
     @Flag(help: "Overwrite the file of --html.")
@@ -52,6 +57,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        // `lists` refuses `--json` with `--jsonl` itself; here each form counts against all others.
         let forms = [lists.json, lists.jsonl, csv, html != nil].count { $0 }
         if forms > 1 { throw ValidationError("--json, --jsonl, --csv and --html exclude each other") }
         if proving.prove, lists.form == .text { throw ValidationError(ProvingOptions.needsJSON) }
@@ -75,7 +81,10 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             try printer.end(summary)
             return summary
         }
+        // A page contains these notes itself, because it is read apart from the command.
         if !output.quiet, html == nil { for text in summary.missing { StandardError.line("logtool: \(text)") } }
+        // Last, so that a program gets a complete document before exit code 1. An audit without selectors may be empty,
+        // and `-n 0` wants nothing.
         if summary.total == 0, !selection.given.isEmpty, selection.selectors.count != 0 { throw nothingFits(in: state) }
     }
 
@@ -93,6 +102,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         if selection.kinds.contains(.message) {
             summary.droppedMessages = state.droppedMessageCount(where: chosen.includes)
         }
+        // Redacted events that a printed line names.
         var told: Set<SequenceNumber> = []
         try state.forEachChange(
             of: selection.kinds,
@@ -111,13 +121,15 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// The redacted events that the acts of rewrites name, in order. An act may name an event that a later compaction
-    /// dropped; that one is left out.
+    /// dropped; that one is left out. Acts of other kinds name no redacted events, and payloads that are not JSON are
+    /// passed over.
     private static func redacted(in session: borrowing ReadSession) throws -> [SequenceNumber] {
         var redacted: Set<SequenceNumber> = []
         for act in try session.acts() {
             guard let payload = try session.event(at: act)?.payload, let said = try? JSONValue.parse(payload) else {
                 continue
             }
+            // A forged act may name any number, so each is tested against the head before it is looked up.
             for one in said["redacted"]?.array ?? [] {
                 guard let number = one["sequence"]?.string.flatMap({ UInt64($0) }), number > 0,
                     number <= session.head.rawValue, try session.holding(at: SequenceNumber(number)) == .redacted
@@ -129,6 +141,8 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// The printer of the requested form. A page or file of `--html` is complete only after `end`.
+    ///
+    /// - Throws: `Failure` with exit code 4 if the file of `--html` exists and `--yes` is not given.
     private func printer() throws -> any AuditPrinter {
         guard let html else {
             let output = output.paged(unless: csv ? .lines : lists.form)
@@ -145,7 +159,8 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         return AuditPage(title: title, asked: asked, write: file.add, finish: file.finish)
     }
 
-    /// The error for an empty audit. It counts changes of other kinds: a log of lists or rows has no messages.
+    /// The error for an empty audit. It counts changes of other kinds: a log of lists or rows has no messages. The
+    /// search lends no change: `includes` accepts none, so nothing is kept of them but the count.
     private func nothingFits(in state: LogState) -> Failure {
         var others = 0
         let kinds = AuditOptions.auditable.filter { !selection.kinds.contains($0) }

@@ -4,6 +4,9 @@ import JSON
 import Projections
 
 /// `logtool backup`: copies a log while others write it.
+///
+/// Not a copy of the files: `cp` of a log that is being written gives pages of different commits. The store copies from
+/// read sessions, so writers never wait for it.
 struct BackupCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
@@ -31,8 +34,13 @@ struct BackupCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// Copies, verifies and prints. The root is base64 in JSON and hex for people, as everywhere.
+    ///
+    /// - Throws: `EventLogError` with code `invalidArgument` (exit 2) if anything exists at the destination, with
+    ///   `damaged` (exit 3) if the log, and so its copy, is damaged. Nothing is left at the destination then.
     func run() throws {
         let progress = output.progress("copying")
+        // Not `LogOptions.open`: one progress line shows the check of the pages and the copying.
         let store = try EventStore.open(at: log.path, options: .reporting(to: progress))
         let report = try store.backup(to: destination)
         progress.end()

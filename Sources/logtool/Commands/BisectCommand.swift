@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool bisect`: the first event after which the state is wrong.
+///
+/// The command chooses ends and test. `Bisection` searches, `StateWalk` folds, and `BisectionPrinter` prints. Ends
+/// become sequences at the start, so a log that grows meanwhile moves neither.
 struct BisectCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "bisect",
@@ -39,6 +42,8 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var log: LogOptions
 
+    /// Without it, the search begins before the first event, or where the last compaction was decided: earlier states
+    /// can no longer be folded.
     @Option(
         help: ArgumentHelp("A point where all is well; default: before the first event.", valueName: "point"),
         transform: PointArgument.parse
@@ -51,12 +56,15 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     )
     var bad: Point?
 
+    /// Both sides are compared at the same sequence, so another log tells something only as far as it holds the same
+    /// events in the same order.
     @Option(
         help: ArgumentHelp("Another log, or #PROFILE: bad is where the digests differ.", valueName: "log"),
         transform: AgainstArgument.parse
     )
     var against: StateReference?
 
+    /// Each tested state costs a server on a new port and a run of the client.
     @Option(
         help: ArgumentHelp(
             "A shell command that drives a client against the log up to a point, played at $EVENTLOG_PLAY_URL.",
@@ -73,18 +81,23 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     @Flag(help: "With --when: every event where the answer changes, in one pass over the log.")
     var all = false
 
+    /// Whose reading is tested; with `--against`, the reading on this side.
     @OptionGroup var reading: ProfileOptions
 
     @OptionGroup(title: "Options of the test") var test: TestOptions
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// Refuses all but one test: with two, a state could be good and bad at once.
     func validate() throws {
         guard [test.isGiven, against != nil, play != nil].filter({ $0 }).count == 1 else {
             throw ValidationError("give one of --run, --when, --against and --play")
         }
         if playAs != nil && play == nil { throw ValidationError("--play-as goes with --play") }
+        // A command drives a client that connects. `files` and `git` write into a directory instead.
         if playAs?.isServer == false { throw ValidationError("--play-as is gateway, sse or realtime") }
+        // Expressions cost little at each event. A command would be started once for each, a client be served the log
+        // each time.
         if all && test.when == nil { throw ValidationError("--all goes with --when") }
     }
 
@@ -94,6 +107,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         let store = try log.open(isQuiet: output.quiet)
         let range = try store.read { try ends(in: $0) }
         var query = StateQuery(profile: reading.profile)
+        // Limits what a command gets. The fold is always whole.
         query.sections = test.only
         if all, let expression = test.when { return try printAll(expression, store, query, range) }
         var bisection = Bisection(good: range.good, bad: range.bad)
@@ -101,12 +115,16 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         let outcome = try search(&bisection, &walk)
         let printer = BisectionPrinter(output: output.standardOutput, log: log.path, isJSON: document.json)
         try printer.print(outcome, tested: bisection.tested, walk: walk)
+        // The printer has given the reason; another line on standard error would repeat it.
         guard case .first = outcome else { throw Outcome.no }
     }
 
     // MARK: - Ends
 
     /// The points between which to search. The first is taken as good and the last as bad; `Bisection` tests both.
+    ///
+    /// - Throws: `Failure` with exit code 2 if the ends are equal or in the wrong order; `ProjectionError` (exit 1) for
+    ///   a point beyond the head.
     private func ends(in session: borrowing ReadSession) throws -> (good: SequenceNumber, bad: SequenceNumber) {
         // States before the last compaction can no longer be folded.
         let good = try self.good?.resolve(in: session) ?? session.decidedAt
@@ -127,7 +145,8 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     // MARK: - Search
 
-    /// Searches by a command, an expression or a client.
+    /// Searches by a command, an expression or a client. Commands get the document's bytes; equal states give equal
+    /// bytes, so a command that is a function of its input answers alike.
     private func search(_ bisection: inout Bisection, _ walk: inout StateWalk) throws -> Bisection.Outcome {
         let progress = output.progress("looking for the first bad event")
         defer { progress.end() }
@@ -139,6 +158,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             progress.report("testing the state at \(point)", done: count, total: max(count, steps))
         }
         if let against { return try compare(&bisection, &walk, with: against, tell) }
+        // With `--json` a program reads, and the command's own output on standard error would only be noise.
         let isQuiet = output.quiet || document.json
         // A client gets a fixed minute: `--timeout` belongs to `--run`.
         let driver = play.map { TestCommand(line: $0, timeout: .seconds(60), isQuiet: isQuiet) }
@@ -147,6 +167,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         guard let given else { return .same(.skip) }
         let test = try driver == nil ? BisectedTest(given) : BisectedTest(given, playing: walk.store, as: playAs)
         let options = walk.query.documentOptions
+        // For `confirm`. A search tests each point once.
         var seen: [SequenceNumber: Verdict] = [:]
         let outcome = try bisection.run(narrowed: tellHowToGoOn) { point in
             tell(point)
@@ -184,6 +205,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         _ walk: StateWalk
     ) throws {
         guard case .command(let command, _) = test.test else { return }
+        // Both states were tested: a search ends only when its two ends are neighbours.
         for point in [SequenceNumber(first.rawValue - 1), first] {
             let again = try test.verdict(walk.state(at: point), options: walk.query.documentOptions)
             guard let before = seen[point], before != again else { continue }
@@ -199,6 +221,8 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     /// readings' digests differ, their rows do.
     ///
     /// Without `--bad`, the search ends where the shorter log does.
+    ///
+    /// `--against` takes no point, because the search chooses the points of both sides (`AgainstArgument`).
     private func compare(
         _ bisection: inout Bisection,
         _ walk: inout StateWalk,
@@ -219,9 +243,11 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         }
         let isSameReading = walk.query.profile == otherQuery.profile
         var walks = [walk, StateWalk(store: other, query: otherQuery)]
+        // The printer folds the answer's changes from the nearest good state, which this walk holds by then.
         defer { walk = walks[0] }
         return try bisection.run(narrowed: tellHowToGoOn) { point in
             tell(point)
+            // A copy, because a concurrent closure may not read a variable that changes.
             let now = walks
             // The folds of the two logs are independent.
             var states = try concurrentMap(now.indices) { try now[$0].state(at: point) }
@@ -239,6 +265,9 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     /// Prints every event at which the answer changes, in one pass: an expression is cheap enough to be tested after
     /// each event.
+    ///
+    /// - Throws: `Outcome.no` if the answer never changes. `Failure` if the expression has no answer after an event
+    ///   that touches what it reads.
     private func printAll(
         _ expression: StateExpression,
         _ store: EventStore,
@@ -265,6 +294,9 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
 /// The value of `--against`: a log, or `#PROFILE` for another reading of the same log, which has an empty path here.
 enum AgainstArgument {
+    /// Reads the value. Opens nothing: a missing log is reported when the comparison opens it.
+    ///
+    /// - Throws: `ValidationError` for a state document, standard input, and a log with a point.
     static func parse(_ text: String) throws -> StateReference {
         if text.hasPrefix("#") {
             return .log(path: "", point: nil, profile: try ProfileArgument.parse(String(text.dropFirst())))

@@ -16,6 +16,9 @@ import Darwin
 #endif
 
 /// `logtool check`: replays fixtures and compares.
+///
+/// Asynchronous, because fixtures are checked in parallel (`CheckResult`). Each is independent: one that cannot be used
+/// stops no other.
 struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -36,12 +39,14 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
     @Argument(help: ArgumentHelp("Fixtures, or folders of fixtures.", valueName: "dir"), completion: .directory)
     var directories: [String]
 
+    /// Excludes `--json`, but not `--junit`: the report is a file beside whatever is printed.
     @Flag(help: "Print in the Test Anything Protocol.")
     var tap = false
 
     @Option(help: ArgumentHelp("Write a JUnit report.", valueName: "file"), completion: .file())
     var junit: String?
 
+    /// Writes only states that differ. The run then ends with 0 unless a fixture cannot be used.
     @Flag(help: "Write the states of today as the expected ones, and say what changes. Refused where CI is set.")
     var update = false
 
@@ -60,7 +65,9 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
         if update, !(Terminal.environment("CI") ?? "").isEmpty {
             throw Failure("check --update: CI is set, and a CI run must not change what it checks")
         }
+        // Before any check: a misspelt folder must not pass as a folder without failures.
         let folders = try fixtureFolders()
+        // Wall-clock time of all fixtures together; each result has its own.
         let begin = ContinuousClock.now
         let results = await CheckResult.check(folders, updates: update)
         let report = CheckReport(results: results, seconds: begin.duration(to: .now), updates: update)
@@ -78,9 +85,11 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
         if !update, results.contains(where: { !$0.mismatches.isEmpty }) { throw Outcome.no }
     }
 
-    /// The named folders, or the fixtures directly in them, sorted by name.
+    /// The named folders, or the fixtures directly in them, sorted by the bytes of their names. Folders within those
+    /// are not searched. Names that begin with a dot are passed over: freezing makes its unfinished folders under such
+    /// names.
     ///
-    /// - Throws: `Failure` for a folder that is no fixture and contains none.
+    /// - Throws: `Failure` with exit code 2 for a folder that is no fixture and contains none.
     private func fixtureFolders() throws -> [URL] {
         var folders: [URL] = []
         for directory in directories {

@@ -9,6 +9,9 @@ import Darwin
 #endif
 
 /// `logtool compact`: drops what the state does not need.
+///
+/// It asks for no `--yes`: the policy says what goes, and `--dry-run` prints the same figures first. The library
+/// decides, proves and switches (`Compaction`, I9, I13); the command only prints.
 struct CompactCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
@@ -35,9 +38,12 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     @Option(help: ArgumentHelp("How many messages of each channel stay.", valueName: "n"))
     var keep = 500
 
+    /// Costs as much time as the real run, and for a while as much disk: the figures come from a rewrite that is thrown
+    /// away.
     @Flag(help: "Change nothing; print the same figures.")
     var dryRun = false
 
+    /// The only one of `WriteOptions`: a switch to a new generation is always synced (I9).
     @Option(
         help: ArgumentHelp("How long to wait for another writer: 90s, 30m.", valueName: "duration"),
         transform: DurationText.parse
@@ -47,10 +53,16 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// `--keep 0` is allowed: it keeps what the state needs besides messages.
     func validate() throws {
         if keep < 0 { throw ValidationError("--keep is a count: 0 or more") }
     }
 
+    /// Compacts and prints the figures. A log that needs all its events, and one that would grow, end with 0: both are
+    /// answers.
+    ///
+    /// - Throws: `ProjectionError` with code `unproved` (exit 1) if the kept events do not give the retained state;
+    ///   `EventLogError` with code `locked` (exit 11) after `--wait`. The log is unchanged then.
     func run() throws {
         let progress = output.progress("deciding what stays, and proving it")
         let summary = try summary(progress)
@@ -70,6 +82,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         var options = EventStore.Options.reporting(to: progress)
         options.wait = wait
         let store = try EventStore.open(at: log.path, options: options)
+        // In the log's own folder where possible: a copy as large as the log may not fit into `TMPDIR`.
         guard dryRun, access(log.path, W_OK) != 0 else { return try compact(store, scratch: nil, progress) }
         let scratch = try ScratchFolder()
         return try compact(store, scratch: scratch.path, progress)

@@ -3,10 +3,16 @@ import Projections
 
 extension DiffCommand {
     /// Compares a log with an app's own cache, row by row.
+    ///
+    /// The log is always side `a`. The cache is only read, and may come from an attacker (`CacheComparison`).
+    ///
+    /// - Throws: `Outcome.no` if a row differs, after all were printed; `Failure` with exit code 2 if the first state
+    ///   is no log, or the map or the cache cannot be read.
     func compareWithCache() throws {
         guard case .log(let path, let point, let profile) = one, let cache = other.plainPath else {
             throw Failure("diff: a cache is compared with a log; write LOG[@POINT][#PROFILE] and the cache's file")
         }
+        // With `--map` the cache needs no meta table: an app's own cache has none.
         let map =
             try mapping.map.map { try MappedSchema.map(at: $0, values: mapping.valuesByName) } ?? ownMap(of: cache)
         let progress = output.progress("replaying")
@@ -17,6 +23,7 @@ extension DiffCommand {
         progress.begin("comparing")
         let output = output.paged(unless: lists.form)
         let printer = CacheListPrinter(output: output, form: lists.form, countMax: selectors.count ?? .max)
+        // Compares to the end even if `-n` limits what is printed, so that the counts are complete.
         try CacheComparison.compare(state, map, with: cache) { difference in
             // The first printed row must not share its line with the progress.
             progress.end()
@@ -32,6 +39,7 @@ extension DiffCommand {
     /// - Throws: `Failure` for other caches, whose columns only a map explains.
     private func ownMap(of path: String) throws -> CacheMap {
         let map = try MappedSchema.own().map
+        // Guarded, because anyone may have made the file.
         let connection = try SQLiteConnection(path, .reading, .reading)
         guard CacheMeta(connection, table: map.metaTable) != nil else {
             throw Failure("diff \"\(path)\": nothing says what its tables hold; give a map with --map (docs/cache.md)")
@@ -74,8 +82,11 @@ private final class CacheListPrinter {
         case .text:
             for line in differences.lines { try output.line(line) }
             if differences.isEmpty { try output.line("the cache is what the log says") }
+        // Each line is one difference, so the counts of the tables have no place here.
         case .lines: break
         case .document:
+            // The members before the list were not printed yet. With `-n 0` the list stays empty although the sides
+            // differ.
             if printed == 0 { try output.write(#"{"same":\#(differences.isEmpty),"differences":["#.utf8) }
             try output.line(#"],"tables":\#(differences.json.text)}"#)
         }

@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool diff`: compares two states.
+///
+/// Four comparisons share the command: of states (`StateDiff`), of what two logs received (`--match identity`), event
+/// by event (`--first`), and of a log with a cache (`--map`). All exit with 1 if anything differs.
 struct DiffCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
@@ -30,9 +33,11 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     @Argument(help: ArgumentHelp("The second state.", valueName: "b"), transform: StateReference.parse)
     var other: StateReference
 
+    /// Costs another fold of the events that may be responsible, with a comparison at each (`Explanation`).
     @Flag(help: "Name the events responsible for each difference.")
     var explain = false
 
+    /// Folds both sides together and stops at the first difference, so later ones cost nothing.
     @Flag(help: "Only name the first event after which the two part, and what it changed in each.")
     var first = false
 
@@ -44,6 +49,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     )
     var match: DiffMatch?
 
+    /// For a cache as the second state. Without `--map`, a file with a database's suffix is compared by the program's
+    /// own map.
     @OptionGroup var mapping: MapOptions
 
     @OptionGroup var selectors: SelectorOptions
@@ -51,6 +58,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
+    /// Refuses selectors that a comparison would ignore, because an ignored one would read as "no difference there".
     func validate() throws {
         try selectors.refuse(["--from", "--to"], because: "write LOG@POINT")
         try selectors.refuse(["--kind"], because: "states have no events; name things with --entity")
@@ -71,6 +79,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
                 because: "rows of a cache are told apart by table and key"
             )
         }
+        // The first reference would read everything, and the second nothing.
         if one == .standardInput && other == .standardInput {
             throw ValidationError("standard input can be one of the two states only")
         }
@@ -88,6 +97,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         if differences.isEmpty, selectors.namesThings {
             try selectors.checkThatSomethingFits(in: documents(progress), areDocuments: areDocuments)
         }
+        // After the selection, so that only the differences that are printed are explained.
         progress.begin("finding the events responsible")
         let responsible = try responsible(for: differences)
         let output = output.paged(unless: lists.form)
@@ -105,7 +115,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// Compares two points of one log by what was touched between them, other states of logs by the rows whose digests
-    /// differ, and anything else by the two documents: the cheapest way that applies.
+    /// differ, and anything else by the two documents: the cheapest way that applies. Points of one log may come in
+    /// either order.
     private func allDifferences(_ progress: Progress) throws -> [StateDifference] {
         guard case .log(let path, let from, let profile) = one,
             case .log(let otherPath, let to, let otherProfile) = other
@@ -113,6 +124,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             let states = try documents(progress)
             return StateDiff.differences(states[0], states[1])
         }
+        // The paths are compared as they are written. Two spellings of one log only cost the faster way.
         guard path == otherPath, profile == otherProfile else {
             return StateDiff.differences(try logState(one, progress).state, try logState(other, progress).state)
         }
@@ -122,7 +134,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         return try loader.differences(from: queries[0], to: queries[1])
     }
 
-    /// `--first`: folds both readings side by side and stops at the first event after which they part.
+    /// `--first`: folds both readings side by side and stops at the first event after which they part. The two logs
+    /// need not be the same: events are paired by sequence.
     private func findFirstDifference() throws {
         guard case .log(let path, let point, let profile) = one,
             case .log(let otherPath, let otherPoint, let otherProfile) = other
@@ -141,6 +154,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         if difference != nil { throw Outcome.no }
     }
 
+    /// Both state documents, `a` first. Each is in memory as a whole, with all messages.
     private func documents(_ progress: Progress) throws -> [JSONValue] {
         try [one, other].map {
             try $0.document(source: selectors.source, progress: progress, isQuiet: output.quiet)
@@ -148,7 +162,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// `--match identity`: pairs things by the remote's ids, so that the logs of two machines can be compared although
-    /// their sources have other names.
+    /// their sources have other names. It ignores the order of arrival and sequences, too (`IdentityDiff`). Both whole
+    /// states are in memory.
     private func compareByIdentity() throws {
         let progress = output.progress("replaying")
         let (first, second) = try (logState(one, progress), logState(other, progress))
@@ -166,6 +181,9 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         if !differences.isEmpty { throw Outcome.no }
     }
 
+    /// The state of a log at a reference's point, and the log's path as the command line names it.
+    ///
+    /// - Throws: `Failure` with exit code 2 for a document: only logs have histories.
     private func logState(_ reference: StateReference, _ progress: Progress) throws -> (name: String, state: LogState) {
         guard case .log(let path, let point, let profile) = reference else {
             throw Failure("diff --match identity: a state document has no histories; name two logs")
@@ -199,13 +217,16 @@ extension SelectorOptions {
     /// True if a name is given that may not exist.
     fileprivate var namesThings: Bool { source != nil || channel != nil || entity != nil }
 
-    /// The differences of the requested channel or thing, the last `-n` of them.
+    /// The differences of the requested channel or thing, the last `-n` of them. Differences come by kind of thing, so
+    /// `-n` has no meaning of time here.
     fileprivate func chosen(_ differences: [StateDifference]) -> [StateDifference] {
         let fitting = entity == nil && channel == nil ? differences : differences.filter { isAbout($0.entity) }
         return fitting.suffix(count ?? fitting.count)
     }
 
     /// Refuses to call two states the same if neither has the requested thing: nothing was compared.
+    ///
+    /// Cost: `documents` folds both logs again. So the caller asks only if nothing differs.
     ///
     /// - Throws: `Failure` with exit code 1.
     fileprivate func checkThatSomethingFits(in states: [JSONValue], areDocuments: Bool) throws {
@@ -216,6 +237,7 @@ extension SelectorOptions {
             }
         }
         guard let wanted = entity ?? channel else { return }
+        // Compared with an empty document, every row of a state is a difference; that gives the names of its things.
         let things = states.lazy.flatMap { StateDiff.differences(.object(JSONObject()), $0).map(\.entity) }
         guard !things.contains(where: isAbout) else { return }
         throw Failure("find \"\(wanted)\": neither state has such a thing", exitCode: Outcome.no)

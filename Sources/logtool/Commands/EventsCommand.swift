@@ -3,6 +3,10 @@ import EventLog
 import Projections
 
 /// `logtool events`: lists what arrived.
+///
+/// Lists envelopes and never folds, except to find the events of a thing or channel (`EventSelection`). An event's
+/// bytes are checked against its leaf hash only where they are printed whole (`--payload`): a check costs two hashes of
+/// the payload for each event.
 struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
@@ -27,12 +31,15 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     @Flag(help: "Show the bytes too.")
     var payload = false
 
+    /// Looks at the log five times a second. It has no end of its own: SIGINT ends the process with 130.
     @Flag(help: "Go on with new events until interrupted.")
     var follow = false
 
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
+    /// Refuses what cannot work with `--follow`: a document that never closes, a last event, and references, whose
+    /// events only a replay finds.
     func validate() throws {
         if follow && lists.json { throw ValidationError("--follow never ends its list; use --jsonl") }
         if follow { try selectors.refuse(["--entity", "--channel", "--to"], because: "--follow lists what arrives") }
@@ -41,6 +48,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     /// Lists the selected events, and with `--follow` those that come later, until interrupted.
     func run() async throws {
         let store = try log.open(isQuiet: output.quiet)
+        // A reference or `-n` may cost a replay or a read of the whole log before the first line.
         let progress = output.progress("looking for events")
         let printer = EventPrinter(output: output.paged(unless: lists.form), form: lists.form, showsPayload: payload)
         try printer.begin()
@@ -57,6 +65,8 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
 
     /// Lists what the log holds now and returns its head. A complete list is printed even if it is empty, so that a
     /// program can read it before the failure.
+    ///
+    /// - Throws: `Failure` with exit code 1 if selectors were given and no event fits.
     private func list(_ store: EventStore, with printer: EventPrinter, _ progress: Progress) throws -> SequenceNumber {
         do {
             return try store.read { session in
@@ -87,7 +97,8 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         if let failure = selection.nothingFits("events", in: session) { throw failure }
     }
 
-    /// Lists what came after `head` and returns the new head.
+    /// Lists what came after `head` and returns the new head. `--from` and `-n` are for what the log held at the start;
+    /// all later events that fit are listed.
     private func listNew(
         _ store: EventStore,
         after head: SequenceNumber,
@@ -95,6 +106,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     ) throws -> SequenceNumber {
         try store.read { session in
             guard session.head > head else { return head }
+            // A source's first event may come while this waits, so an unknown name is no failure.
             let selection = try EventSelection(selectors, in: session, namesMayCome: true)
             try print(head.next...session.head, of: session, selection, with: printer)
             return session.head
@@ -119,7 +131,8 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     }
 
     /// True if the payload, the key or an attribute's value contains the requested text, or if none is requested. JSON
-    /// payloads match across escapes (`TextMatch`).
+    /// payloads match across escapes (`TextMatch`). An altered event may match; with `--payload` it is refused before
+    /// it is printed.
     private func isMatch(_ event: borrowing EventView) -> Bool {
         guard let text = match.text else { return true }
         if event.withPayload({ text.isFound(in: $0) }) { return true }

@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool export`: writes a log, or a part of one, as JSON lines.
+///
+/// Lines are written while the log is read, so memory does not grow with the log. The format is `docs/cli-json.md`;
+/// `ImportCommand` reads it back.
 struct ExportCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -26,8 +29,10 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var log: LogOptions
 
+    /// Any of them makes a part: import then proves its events, but nothing can be appended to it.
     @OptionGroup var selectors: SelectorOptions
 
+    /// For a text that must not be passed on: of a missing event the part has only hashes.
     @Option(
         help: ArgumentHelp("All but these events: 17,18.", valueName: "sequences"),
         transform: SequenceListArgument.parse
@@ -41,11 +46,17 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
     )
     var output: String = "-"
 
+    /// Without it, a file that exists is refused with exit code 4.
     @Flag(help: "Overwrite the file.")
     var yes = false
 
+    /// Called so because `output` is the file here.
     @OptionGroup var speech: OutputOptions
 
+    /// Writes the export to a file or standard output. Each event is checked against its leaf hash first (I7).
+    ///
+    /// - Throws: `EventLogError` with code `damaged` (exit 3) at the first event that does not fit. A file is then not
+    ///   made; lines on standard output are already out, and the next import refuses them for lack of the rest.
     func run() throws {
         let store = try log.open(isQuiet: speech.quiet)
         let progress = speech.progress("exporting")
@@ -73,6 +84,7 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
         var count = 0
         func write(_ line: [UInt8], of sequence: SequenceNumber?) throws {
             try output(line)
+            // Headers, dropped events and hashes of subtrees do not count.
             guard let sequence else { return }
             count += 1
             // Not for each event: the text of a report costs a part of an event's line.
@@ -85,18 +97,20 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
         var writer = ExportWriter()
         try output(writer.line(session.partHeader(), chosen: chosen.text))
         try session.forEachPiece(where: chosen.includes) { piece in
+            // Runs of missing events do not count as progress.
             let event = if case .event(let event) = piece { event } else { RecordedEvent?.none }
             try write(writer.line(piece), of: event?.envelope.sequence)
         }
     }
 
-    /// True if the export will lack events, or the log lacks some already.
+    /// True if the export will lack events, or the log lacks some already. A part exports as a part again, with the
+    /// same root.
     private func isPart(_ session: borrowing ReadSession) throws -> Bool {
         try !selectors.given.isEmpty || !without.isEmpty || session.isPart()
     }
 }
 
-/// The events that a part of a log gets: those of the selectors without the listed ones.
+/// The events that a part of a log gets: those of the selectors without the listed ones. Made for one session.
 struct PartSelection {
     private let selection: EventSelection
     /// The sequences that the selectors allow; `nil` if they allow none.
@@ -118,6 +132,8 @@ struct PartSelection {
         )
         range = try selection.range(in: session)
         (self.selectors, self.without) = (selectors, without)
+        // A sequence that the log never gave is a typing error. One that was dropped is fine: it is not in the part
+        // either.
         if let missing = without.sorted().first(where: { $0 > session.head || $0 == .zero }) {
             throw Failure(
                 "export: --without \(missing): the log has sequences 1 to \(session.head)",
@@ -127,7 +143,8 @@ struct PartSelection {
         if range == nil, let failure = selection.nothingFits("export", in: session) { throw failure }
     }
 
-    /// True if an event is in the part. Called for each event in order; reads no payload.
+    /// True if an event is in the part. Called for each event in order; reads no payload. The store asks only about
+    /// events that it holds.
     func includes(_ event: borrowing EventView) -> Bool {
         let sequence = event.sequence
         return range?.contains(sequence) == true && !without.contains(sequence) && selection.includes(event.envelope)

@@ -16,6 +16,9 @@ import Darwin
 #endif
 
 /// `logtool freeze`: a regression fixture from a log.
+///
+/// The fixture's format is that of `Fixtures/events` and of the library `EventLogTesting`, so the same folder serves
+/// `logtool check` and a test in Swift.
 struct FreezeCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "freeze",
@@ -49,6 +52,8 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
     @Option(help: ArgumentHelp("The fixture's name.", valueName: "name"))
     var name: String?
 
+    /// The last event of the fixture. A point before the last compaction is refused, because its state can no longer be
+    /// folded.
     @OptionGroup var point: PointOptions
 
     @Option(
@@ -63,6 +68,8 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// The name becomes one folder: a slash would name another place, and `check` passes over names that begin with a
+    /// dot.
     func validate() throws {
         if let name, name.isEmpty || name.contains("/") || name.hasPrefix(".") {
             throw ValidationError("\"\(name)\" is no name of a folder")
@@ -70,9 +77,11 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// - Throws: `Failure` with exit code 4 if the folder exists already: a fixture may have been corrected by hand.
+    ///   `FixtureError` (exit 2) if the exported events alone do not give the log's state.
     func run() throws {
         var folder = URL(filePath: directory)
         if let name { folder = folder.appending(path: name) }
+        // Before the log is opened and folded, which may take long.
         guard !FileManager.default.fileExists(atPath: folder.path) else {
             throw Failure(
                 "freeze \"\(folder.path)\": something is there already; choose another folder, or remove it",
@@ -88,6 +97,7 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
             let profiles: [JSONValue] = fixture.profiles.map { .string($0.rawValue) }
             let document: JSONValue = .object([
                 "directory": .string(folder.path), "sequence": .string(last.description), "profiles": .array(profiles),
+                // The scaffold is a member, because text beside a JSON document would break it.
                 "test": swift ? .string(scaffold(folder)) : nil,
             ])
             try output.line(document.text)
@@ -108,7 +118,8 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// A test in Swift that checks the fixture. Its name is the folder's in camel case; one that begins with a digit
-    /// gets a prefix, because Swift's names cannot.
+    /// gets a prefix, because Swift's names cannot. The test finds the fixture by its own file's path: both belong into
+    /// one folder.
     private func scaffold(_ folder: URL) -> String {
         let words = folder.lastPathComponent.split { !$0.isLetter && !$0.isNumber }
         let function = words.enumerated().map {

@@ -2,7 +2,9 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool gaps`: lists the times in which changes may be missing. No gaps is no failure.
+/// `logtool gaps`: lists the times in which changes may be missing (I29). No gaps is no failure.
+///
+/// Gaps come from the state: recorders append events for them, and the numbers of some frames show others.
 struct GapsCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "gaps",
@@ -21,11 +23,16 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
+    /// Refuses selectors that mean nothing for a gap. `--from` and `--to` choose by time, because a gap covers time and
+    /// not events.
     func validate() throws {
         try selectors.refuse(["--entity"], because: "a gap is about a source or one of its topics")
         try selectors.refuse(["--kind"], because: "gaps have reasons; see: logtool gaps LOG")
     }
 
+    /// Folds the log, then selects gaps by the log's clock.
+    ///
+    /// - Throws: `Failure` with exit code 1 if the log has no such source. An empty list ends with 0.
     func run() throws {
         let store = try log.open(isQuiet: output.quiet)
         let progress = output.progress("replaying")
@@ -61,7 +68,8 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         return fitting.suffix(selectors.count ?? fitting.count)
     }
 
-    /// True if a gap concerns a channel: its topic is the channel, or it concerns the whole source.
+    /// True if a gap concerns a channel: its topic is the channel, or it concerns the whole source. A reference with
+    /// one part names a channel of any source.
     private func isAbout(_ channel: EntityReference?, _ source: SourceName, _ gap: Gap) -> Bool {
         guard let channel else { return true }
         let isSource = channel.parts.count < 2 || channel.parts[0] == source.rawValue
@@ -69,7 +77,7 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// The time between the two points, by the log's clock at each; all time without them. `nil` if no event lies
-    /// between them.
+    /// between them. A point that is a time is resolved to a sequence first, so the span begins and ends with events.
     private func span(in session: borrowing ReadSession) throws -> ClosedRange<Timestamp>? {
         guard let range = try selectors.range.range(in: session) else {
             return selectors.range.isGiven ? nil : Self.always
@@ -80,12 +88,14 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         return first <= last ? first...last : nil
     }
 
+    /// The line for an empty list. It tells a log without gaps from one whose gaps the selectors leave out.
     private func nothing(of count: Int) -> String {
         count == 0
             ? "no gaps: nothing is known to be missing"
             : "no gap fits; without options there \(count == 1 ? "is" : "are") \(count)"
     }
 
+    /// One gap as in `docs/cli-json.md`. The remote's numbers are texts, because they may have 64 bits.
     private static func json(source: SourceName, gap: Gap) -> JSONObject {
         let numbers = gap.numbers.map { range in
             JSONValue.object(["from": .string(String(range.lowerBound)), "to": .string(String(range.upperBound))])
@@ -97,13 +107,14 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         ]
     }
 
+    /// One gap as a line. Topics and reasons may quote the remote, so the whole line is escaped.
     private static func text(source: SourceName, gap: Gap) -> String {
         let span = "\(TimeText.full(gap.from)) to \(gap.to.map(TimeText.full) ?? "now")"
         let place = gap.topic.map { "\(source)  \($0)" } ?? "\(source)"
         return DisplayText.escaped("\(span)  \(place)  \(gap.reason)\(missing(gap.numbers))")
     }
 
-    /// The numbers that never came: `: number 17`, `: numbers 17 to 19, 22`.
+    /// The numbers that never came: `: number 17`, `: numbers 17 to 19, 22`. At most eight ranges; JSON has all.
     private static func missing(_ ranges: [ClosedRange<Int64>]) -> String {
         guard let first = ranges.first else { return "" }
         let isOne = ranges.count == 1 && first.count == 1

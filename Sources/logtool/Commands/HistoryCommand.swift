@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool history`: everything that happened to one thing.
+///
+/// Two commands in one: the history of one thing, and a search for things by text (`--match`). A message that the index
+/// of channels knows costs the events of its channel; a search, another thing and another profile cost a replay.
 struct HistoryCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
@@ -40,11 +43,13 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var match: MatchOptions
     @OptionGroup var reading: ProfileOptions
+    /// They select among the entries. With `--match` they also narrow which things are searched.
     @OptionGroup var selectors: SelectorOptions
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var proving: ProvingOptions
     @OptionGroup var output: OutputOptions
 
+    /// Needs a name or a text: the histories of all things are what `audit` lists.
     func validate() throws {
         if proving.prove, lists.form == .text { throw ValidationError(ProvingOptions.needsJSON) }
         if entity == nil && match.match == nil {
@@ -63,6 +68,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             try printMatches(of: text, in: state, store, to: output)
             try output.flush()
         } else if let entity {
+            // The history is that of the loader's session. The log may have grown since, which changes no entry.
             let (reference, all) = try loader.history(of: entity, profile: reading.profile)
             // One session, so that the proofs are under one root.
             let (entries, proofs) = try store.read { session in
@@ -76,6 +82,9 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// The requested entries of one thing, each checked against its event's leaf hash (I7).
+    ///
+    /// - Throws: `Failure` with exit code 1 if selectors are given and no entry fits; `EventLogError` with code
+    ///   `damaged` (exit 3) for the first altered event.
     private func chosen(
         of reference: EntityReference,
         _ all: [HistoryEntry],
@@ -90,7 +99,8 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         return entries
     }
 
-    /// The proof of each entry's event under the session's root; empty if none were requested.
+    /// The proof of each entry's event under the session's root; empty if none were requested. Cost: one inclusion
+    /// proof an entry, each of which hashes its event again.
     private func proofs(of entries: [HistoryEntry], in session: borrowing ReadSession) throws -> [JSONValue] {
         guard proving.prove else { return [] }
         var proofs: [JSONValue] = []
@@ -109,6 +119,8 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// Prints each thing whose history contains the text, with the entries that do.
+    ///
+    /// Text and lines are printed as things are found. A document waits for all of them.
     ///
     /// - Throws: `Failure` with exit code 1 if there is none. A JSON document is complete even then.
     private func printMatches(of text: TextMatch, in state: LogState, _ store: EventStore, to output: StandardOutput)

@@ -4,6 +4,10 @@ import Ingest
 import Projections
 
 /// `logtool import`: makes a log of what `export` wrote.
+///
+/// The header decides what the lines are: a log, a part, or, without a header, events to append. Only the first two
+/// keep sequences, salts and root. Lines are read one at a time; events without a header are all in memory before the
+/// first is appended.
 struct ImportCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
@@ -26,12 +30,14 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         Example("logtool export a.eventlog | logtool import b.eventlog -", "bring b up to a"),
     ]
 
+    /// Not `LogOptions`, because the log may not exist yet.
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
     var log: String
 
     @Argument(help: ArgumentHelp("What export wrote; - is standard input.", valueName: "file"), completion: .file())
     var file: String
 
+    /// Off unless given: a bookmark is no part of the hash tree, so nothing tells a forged one.
     @Flag(help: "Take the notes that recorders resume from, too; only from a file that you have made yourself.")
     var bookmarks = false
 
@@ -41,6 +47,10 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
 
     /// Reads the file line by line. An export takes effect as a whole, after everything was checked against the
     /// header's root (I9). Events without a header are appended once all lines are read.
+    ///
+    /// - Throws: `Failure` that names the line (exit 2) for a malformed one, and `EventLogError` with code
+    ///   `invalidArgument` (exit 2) if the pieces do not fit the header or an existing log forks off. The log is
+    ///   unchanged then.
     func run() throws {
         let lines = try LineReader(file)
         let progress = output.progress("importing")
@@ -63,6 +73,7 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
             header: header,
             options: write.storeOptions(isQuiet: output.quiet)
         ) { log in
+            // The first line was the header.
             while let line = try lines.next() {
                 try log.add(read(lines) { try reader.piece(line) })
                 // Not for each line: the text of a report costs a part of a line.
@@ -95,11 +106,13 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// The error for the line that was read last.
     private func fault(_ lines: LineReader, _ reason: String) -> Failure {
         Failure("import \"\(file)\", line \(lines.number): \(reason)")
     }
 
-    /// The result as that of an ingest. What the log held already counts as duplicates.
+    /// The result as that of an ingest. What the log held already counts as duplicates. An import appends through the
+    /// file's last event, so `last` is the header's size.
     private static func summary(_ result: ImportResult, size: UInt64) -> IngestSummary {
         var summary = IngestSummary()
         summary.appended = Int(clamping: result.appended)

@@ -15,12 +15,14 @@ extension IngestCommand {
             }
         let options = write.storeOptions(isQuiet: output.quiet)
         let run = LiveIngest(log: log, options: options, trustFile: live.caFile, isQuiet: output.quiet)
+        // The summary is printed also after a signal: what it counts is durable.
         let (summary, signal) = try await run.record(source)
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
         if let signal { throw ExitCode(128 + signal) }
     }
 
-    /// A source whose settings are also those of `record --config`.
+    /// A source whose settings are also those of `record --config`. Both kinds have the same words; `sse` never stands
+    /// in, because other kinds do not come here.
     private func polledSource() throws -> any LiveSource {
         var settings = SourceSettings(kind: SourceSettings.Kind(rawValue: kind.rawValue) ?? .sse, address: address)
         (settings.name, settings.branch) = (name, git.branch)

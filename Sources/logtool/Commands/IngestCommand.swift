@@ -3,6 +3,9 @@ import EventLog
 import Ingest
 
 /// `logtool ingest LOG SOURCE …`: records what a source gives, once or until it is interrupted.
+///
+/// Every run is idempotent (I4, I15): a key identifies each change, and a bookmark, which is only a hint, saves reading
+/// all of the remote again. Sources that end are recorded here, live ones by `LiveIngest`.
 struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     /// The kinds of sources; the raw value is the second argument. `git` is live with `--follow` alone, `capture` and
     /// `har` never.
@@ -43,6 +46,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         Example("zcat frames.gz | logtool ingest bug.eventlog capture - --kind sse", "the same from standard input"),
     ]
 
+    /// Not `LogOptions`: a missing log is made.
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
     var log: String
 
@@ -55,9 +59,13 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     )
     var address: String
 
+    /// A later run must use the same name: keys identify changes within their source. So the default depends on kind
+    /// and address alone (`SourceNaming`).
     @Option(name: .customLong("as"), help: ArgumentHelp("The source's name in the log.", valueName: "name"))
     var name: String?
 
+    /// The parser knows no options of one kind only. Each group belongs to some kinds, and `validate` refuses it for
+    /// the others.
     @OptionGroup(title: "Options of git") var git: GitSourceOptions
     @OptionGroup(title: "Options of capture and har") var capture: CaptureSourceOptions
     @OptionGroup(title: "Options of gateway") var gateway: GatewaySourceOptions
@@ -68,6 +76,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// Refuses options of another kind: they would be ignored without a word. Reads no file and contacts no remote.
     func validate() throws {
         if let fault = git.fault(for: kind) { throw ValidationError(fault) }
         if let fault = polled.fault(forKind: kind.rawValue) { throw ValidationError(fault) }
@@ -91,7 +100,12 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     }
 
     /// Records the source. Live sources, and git with `--follow`, run until they end or a signal comes.
+    ///
+    /// - Throws: `IngestError` (exit 2) if the source cannot be read; `EventLogError` with code `locked` (exit 11) if
+    ///   the source has a recorder or the log another writer for longer than `--wait`. Batches appended before stay in
+    ///   the log.
     func run() async throws {
+        // Without `--follow`, live sources record once what the remote has now.
         if live.follow || ![.git, .capture, .har].contains(kind) { return try await recordLive() }
         let progress = output.progress("reading")
         let summary: IngestSummary
@@ -107,6 +121,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             summary = try record(source, progress: progress)
         // `events --jsonl --payload` writes such a file: it has whole events, not frames of one protocol.
         case .capture where capture.kind == nil && ExportedEvents.begin(file: address):
+            // Without `--as` the events keep their sources.
             let name = try name.map { try SourceName($0) }
             var events = ExportedEvents(operation: "ingest capture", object: address, source: name)
             try events.add(LineReader(address))
@@ -114,6 +129,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             }
         case .capture:
+            // A guess or a doubt about the capture is no failure; `--quiet` hides it.
             let warn: @Sendable (String) -> Void = {
                 StandardError.line(DisplayText.escaped("logtool: warning: \($0)"))
             }
@@ -133,6 +149,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 keepGoing: capture.keepGoing
             )
             summary = try record(source, progress: progress)
+        // Not reached: `run` has recorded live sources above.
         case .gateway, .realtime, .github, .sse, .status, .cloudkit:
             return try await recordLive()
         }
@@ -147,6 +164,8 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
 
     /// Records a source once. If no log exists yet, the source is opened first, so that an unusable one leaves no empty
     /// log behind.
+    ///
+    /// - Throws: what opening the source throws, before a log is made; else as `run`.
     private func record(_ source: some EventSource, progress: Progress) throws -> IngestSummary {
         // The rate covers duplicates, too: they cost as much to read.
         let report = { (summary: IngestSummary) in
@@ -163,7 +182,8 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     }
 }
 
-/// A source that was opened already, for a log that has none of its events. It gives its drafts once.
+/// A source that was opened already, for a log that has none of its events. It gives its drafts once. The bookmark that
+/// `Recorder` passes is empty, because its log is new.
 private struct OpenedSource<Drafts: DraftSequence>: EventSource {
     let name: SourceName
     let opened: Drafts
@@ -173,11 +193,12 @@ private struct OpenedSource<Drafts: DraftSequence>: EventSource {
     }
 }
 
-/// Options of a git source.
+/// Options of a git source. `--branch` serves github, too.
 struct GitSourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The branch; default: the one that HEAD names.", valueName: "branch"))
     var branch: String?
 
+    /// Off unless given: a repository from elsewhere could name any folder of this machine as its alternate (I28).
     @Flag(help: "Read objects and branches that the repository keeps outside its folder.")
     var allowAlternates = false
 
@@ -194,6 +215,7 @@ struct CaptureSourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What was captured; default: guessed where only one kind fits.", valueName: "kind"))
     var kind: SavedKind?
 
+    /// Off unless given: one unreadable line of a capture then refuses all of it, so that nothing is missing unseen.
     @Flag(help: "Pass over lines or entries that cannot be read, and list them as issues.")
     var keepGoing = false
 
@@ -208,7 +230,7 @@ struct CaptureSourceOptions: ParsableArguments {
     }
 }
 
-/// What a saved file contains.
+/// What a saved file contains. A capture and a HAR know different kinds, so each may be `nil`.
 enum SavedKind: String, CaseIterable, ExpressibleByArgument {
     case gateway, realtime, sse, items, status, cloudkit
 

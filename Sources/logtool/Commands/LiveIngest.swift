@@ -12,8 +12,12 @@ import Darwin
 
 /// Records one live source into a log until it has ended or a signal comes. `record --config` runs many of them instead
 /// (`Supervisor`).
+///
+/// SIGINT and SIGTERM end it in order: the recorder stops, everything that it took is appended, and only then does the
+/// process end. Without this, `Interrupts` ends a process at once.
 struct LiveIngest {
     let log: String
+    /// Under `fast`, too, `LiveRecorder` returns only once everything is durable.
     let options: EventStore.Options
     /// Certificates to check servers against, in place of the system's.
     let trustFile: String?
@@ -27,6 +31,9 @@ struct LiveIngest {
     /// Records the source. What was taken is durable on return.
     ///
     /// - Returns: What was done, and the signal that ended it, if one did.
+    ///
+    /// - Throws: `IngestError` from the check or the source; `EventLogError` if the log cannot be opened, made or
+    ///   appended to.
     func record(_ source: any LiveSource) async throws -> (IngestSummary, signal: Int32?) {
         let tools = try LiveTools.machine(trustFile: trustFile, level: isQuiet ? .critical : .notice)
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
@@ -55,6 +62,7 @@ struct LiveIngest {
             group.addTask { .ended(try await LiveRecorder.record(source, into: store, with: tools)) }
             group.addTask {
                 for await signal in signals { return .signal(signal == .sigint ? SIGINT : SIGTERM) }
+                // The sequence ends when its task is cancelled.
                 return nil
             }
             var signal: Int32?
@@ -71,6 +79,7 @@ struct LiveIngest {
                 case nil: continue
                 }
             }
+            // Not reached: the recorder's task ends with a summary or an error.
             return (IngestSummary(), signal)
         }
     }

@@ -18,6 +18,9 @@ extension PlayCommand {
     }
 
     /// Plays until everything was given or a signal comes, then lists the client's departures from the recording.
+    ///
+    /// - Throws: `ExitCode` 128 + signal after a signal, behind the report. `Failure` with exit code 1 if no source
+    ///   fits the form, with 2 if several do.
     func run() async throws {
         let store = try log.open(isQuiet: output.quiet)
         let playback = try makePlayback(store)
@@ -39,15 +42,16 @@ extension PlayCommand {
             while let end = try await group.next() {
                 if let end { return end }
             }
+            // Not reached: the playback's task ends with `played` or an error.
             return End.played
         }
         try say(play.report)
         if case .signal(let number) = end { throw ExitCode(128 + number) }
     }
 
-    /// The playback that the options describe.
+    /// The playback that the options describe. Its end is fixed here, so events appended meanwhile are not played.
     ///
-    /// - Throws: `Failure` if `--from` comes after `--until`.
+    /// - Throws: `Failure` with exit code 2 if `--from` comes after `--until`.
     private func makePlayback(_ store: EventStore) throws -> Playback {
         var playback = Playback(
             store: store,
@@ -67,6 +71,8 @@ extension PlayCommand {
     }
 
     /// Serves a client, or writes files; with `--listen`, files have a server of play's own routes beside them.
+    ///
+    /// The address goes to standard error, because standard output is for the report.
     private func play(_ playback: Playback, _ play: PlayContext) async throws {
         let tell = { @Sendable (server: PlayServer) in
             StandardError.line("logtool: playing at http://\(server.hostAndPort)")
@@ -75,6 +81,7 @@ extension PlayCommand {
         var server: PlayServer?
         if let listen {
             let routes = playback.routes(play)
+            // Files have no remote's protocol; this server answers `/_play/…` alone.
             server = try await PlayServer.start(
                 at: listen,
                 origins: playback.origins,
@@ -91,11 +98,12 @@ extension PlayCommand {
             var repository = try GitPlay(play, directory: to, branch: branch, mayOverwrite: yes)
             try await repository.run()
         }
+        // Not reached after an error, which ends the process and the server with it.
         await server?.stop()
     }
 
     /// Lets each line on a terminal release one event. The thread ends with the process, because nothing interrupts a
-    /// read of the terminal.
+    /// read of the terminal. If standard input is no terminal, only `POST /_play/step` releases events.
     private func readKeys(_ inbox: PlayInbox) {
         guard Terminal.isTerminal(0) else { return }
         DetachedThread.start {
@@ -103,7 +111,7 @@ extension PlayCommand {
         }
     }
 
-    /// Prints the report, also after a signal.
+    /// Prints the report, also after a signal. A client's departures quote what it sent, so lines are escaped.
     private func say(_ report: PlayReport) throws {
         let output = output.standardOutput
         if document.json {

@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool play`: gives a recording back to an unmodified client.
+///
+/// The recording is given byte for byte, to this machine alone (I32). Nothing is written to the log. Builds without the
+/// trait `Recorders` parse it and refuse to run it (`WithoutRecorders.swift`).
 struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "play",
@@ -46,6 +49,7 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
     )
     var listen: PlayAddress?
 
+    /// `files` and `git` need it; servers refuse it.
     @Option(help: ArgumentHelp("Where the files or the repository go.", valueName: "dir"), completion: .directory)
     var to: String?
 
@@ -65,6 +69,7 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
     )
     var speed = PlaySpeed.times(1)
 
+    /// Takes the place of the recorded pauses (`PlayPace`).
     @Flag(help: "Give one event at each Enter or POST /_play/step.")
     var step = false
 
@@ -82,18 +87,22 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
     )
     var until: Point?
 
+    /// Browsers send the origin of a page. Any other than this machine's could read a recording through a visitor's
+    /// browser.
     @Option(help: ArgumentHelp("Another origin that may ask; pages of this machine may.", valueName: "url"))
     var origin: [String] = []
 
     @Flag(help: "End once all is given and the client has gone.")
     var once = false
 
+    /// Without it, a directory that is not empty is refused with exit code 4.
     @Flag(help: "Write into a directory that is not empty.")
     var yes = false
 
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// Checks what the options alone can show. The branch is checked here because git gets it as an argument.
     func validate() throws {
         // The characters that git-check-ref-format(1) forbids in a name. A leading dash would make it an option of git.
         if branch.hasPrefix("-") || !branch.utf8.allSatisfy({ $0 > 0x20 && !"~^:?*[\\\u{7F}".utf8.contains($0) }) {

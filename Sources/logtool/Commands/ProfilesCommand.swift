@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool profiles`: lists the profiles, and where they depart from the canonical reading.
+///
+/// Without a log it prints what `docs/profiles.md` contains, from the same tables (`Divergence`). With a log it counts,
+/// and so shows which clients a log concerns at all.
 struct ProfilesCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "profiles",
@@ -21,6 +24,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         Example("logtool replay bug.eventlog --rules createAlwaysAdds,voiceIsNotShown", "a reading of one's own"),
     ]
 
+    /// Not `LogOptions`: the list of profiles needs no log.
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
     var log: String?
 
@@ -32,6 +36,8 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         if log == nil, point.at != nil { throw ValidationError("--at goes with a log") }
     }
 
+    /// Prints one row a profile, whichever list it is. A comparison leaves `canonical` out, as it is what the others
+    /// are compared with.
     func run() throws {
         let rows = try log.map(compared) ?? Profile.allCases.map(Self.listed)
         let output = output.standardOutput
@@ -65,7 +71,8 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         .array(rules.map { .string("\($0)") })
     }
 
-    /// How many things each profile reads differently from `canonical`. Folds the log once for each profile.
+    /// How many things each profile reads differently from `canonical`. Folds the log once for each profile. A thing
+    /// counts once, whatever differs in it. Memory: two state documents at a time.
     private func compared(_ path: String) throws -> [JSONValue] {
         let store = try LogOptions.open(path, isQuiet: output.quiet)
         let progress = output.progress("replaying")
@@ -77,6 +84,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
             let own = try loader.document(for: StateQuery(point: point.at, profile: profile))
             let things = Set(StateDiff.differences(canonical, own).map(\.entity))
             var kinds = JSONObject()
+            // Sorted, because the order of a dictionary changes from run to run.
             for (kind, count) in Dictionary(grouping: things, by: \.kind.rawValue).sorted(by: { $0.key < $1.key }) {
                 kinds[kind] = .int(count.count)
             }
@@ -95,6 +103,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         }
         let kinds = (row["kinds"]?.object?.members ?? []).map { "\($0.value.number?.text ?? "0") \($0.name)" }
         let shown = kinds.isEmpty ? "" : "  (\(kinds.joined(separator: ", ")))"
+        // The counts stand below each other as long as no profile's name is longer.
         let padding = String(repeating: " ", count: max(0, 20 - name.count))
         try output.line("\(name)\(padding)\(count.text)\(shown)")
     }

@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool prove`: makes and checks proofs about a log.
+///
+/// Making a proof reads a log; checking one reads nothing but the file, so it works where the log is not. A proof shows
+/// that an event is in *some* log: only a root from elsewhere shows in which.
 struct ProveCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "prove",
@@ -30,9 +33,11 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         Example("logtool prove chat.eventlog --consistency 100 200 --json", "the first 100 events were never altered"),
     ]
 
+    /// Not `LogOptions`: `--check` takes no log.
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
     var log: String?
 
+    /// Texts, because they are a point for one event and two sizes for `--consistency`.
     @Argument(help: ArgumentHelp("The event; of --consistency the two sizes.", valueName: "sequence"))
     var places: [String] = []
 
@@ -48,12 +53,15 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
     )
     var check: String?
 
+    /// A substitute is not what the remote sent. Without the act that names it, even its bytes could be anyone's; this
+    /// accepts that.
     @Flag(help: "With --check: a redacted event's envelope is enough, its text need not be proved.")
     var envelope = false
 
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// Parses points and sizes once, so that a mistake does not wait for the log to be opened.
     func validate() throws {
         if check != nil {
             if log != nil || size != nil || consistency { throw ValidationError("--check takes no log") }
@@ -72,8 +80,11 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// - Throws: `EventLogError` with code `notFound` (exit 1) if the event or a size lies beyond the log or the tree,
+    ///   with `damaged` (exit 3) if the proof that was made does not hold. With `--check` as `report`.
     func run() throws {
         if let check { return try report(check) }
+        // `validate` has refused a command line without a log.
         let store = try EventStore.open(at: log ?? "")
         try store.read { session in
             if consistency {
@@ -88,6 +99,8 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// Prints a proof: for people the claim and the hashes of the path, from the leaf up. Only JSON can be checked
+    /// again.
     private func print(_ json: [UInt8], claim: String, path: [Hash256]) throws {
         let output = output.standardOutput
         if document.json {
@@ -104,6 +117,8 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
     /// - Throws: `Failure` with exit code 1 if the proof does not hold, with 2 if the file is no proof.
     private func report(_ file: String) throws {
         let bytes = try InputFile.bytes(at: file)
+        // Documents of `history` and `audit` have proofs within their entries; a bare proof has none, and is tried
+        // next.
         if let entries = ProvedEntries(bytes, forEnvelope: envelope) { return try report(entries, file) }
         let check = try self.check(bytes, file)
         let holds = check.holds(forEnvelope: envelope)
@@ -122,6 +137,9 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// Reads a bare proof.
+    ///
+    /// - Throws: `Failure` with exit code 2 if the file is no proof. One that does not hold is an answer, not an error.
     private func check(_ bytes: [UInt8], _ file: String) throws -> ProofCheck {
         do {
             return try ProofCheck(bytes)
@@ -131,6 +149,8 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// Says whether the entries of a history or an audit are proved.
+    ///
+    /// - Throws: `Failure` with exit code 1 that names the first entries that are not proved.
     private func report(_ entries: ProvedEntries, _ file: String) throws {
         let output = output.standardOutput
         if document.json {

@@ -5,11 +5,15 @@ import Projections
 ///
 /// It decides the order: the new file is complete before it is swapped in, and any doubt about the previous cache makes
 /// all tables from the log.
+///
+/// Every way ends in one swap or one SQLite transaction, so readers see the old rows or the new ones (I30). A failure
+/// in between leaves the old cache as it was.
 struct Rebuild {
     var file: CacheFile
     let schema: MappedSchema
     let options: RebuildCommand
 
+    /// The meta table's name comes from the map: it decides which files count as filled by a rebuild.
     init(file: CacheFile, schema: MappedSchema, options: RebuildCommand) {
         self.file = file
         self.file.metaTable = schema.map.metaTable
@@ -23,6 +27,7 @@ struct Rebuild {
     /// - Throws: `Outcome.no` if `--check` finds a difference; `Failure` with exit code 4 if the path holds something
     ///   that no rebuild made.
     func run(_ store: EventStore) throws {
+        // JSON targets have no old cache, so none of the modes below applies; `RebuildCommand` has refused them.
         if let target = StateFile(path: file.path) { return try write(target, store) }
         if options.check { return try check(store) }
         try refuseForeign()
@@ -30,12 +35,15 @@ struct Rebuild {
         do {
             try run(plan, store)
         } catch let failure as Failure where plan.base != nil && failure.exitCode == Outcome.trouble {
-            // Whatever is wrong with the previous cache, the log has everything.
+            // Whatever is wrong with the previous cache, the log has everything. Only failures with exit code 2 are
+            // caught; refusals, answers and a damaged log go on.
             try run(RebuildPlan(whole: schema.map, because: "the cache before is of no use (\(failure))"), store)
         }
     }
 
     /// Builds a cache by a plan, in the state of the plan's base, then brings it up to its end.
+    ///
+    /// Cost: a replay to the base or the end, the rows of the plan, and with a base the events since.
     private func run(_ plan: RebuildPlan, _ store: EventStore) throws {
         if options.plan { try printPlan(plan) }
         let progress = output.progress("replaying")
@@ -50,6 +58,7 @@ struct Rebuild {
         if let base = plan.base, base.meta.digest != meta.digest, base.meta.changedDecoders.isEmpty {
             throw Failure("copy the cache \"\(base.path)\": its digest is not the log's")
         }
+        // Before the comparison and the swap, so that both see the rows of the plan's end.
         let built = try build(state, meta, progress, by: plan) { path, counts in
             try bringUp(path, state, meta, counts, to: plan.base, store)
         }
@@ -57,6 +66,8 @@ struct Rebuild {
         try report(built.counts, built.meta, swapped: !options.dryRun)
     }
 
+    /// Refuses to replace what somebody else made. A dry run may compare with it.
+    ///
     /// - Throws: `Failure` with exit code 4 if the path holds something that no rebuild made, and neither `--yes` nor
     ///   `--dry-run` is given.
     func refuseForeign() throws {
@@ -125,6 +136,7 @@ struct Rebuild {
         try report(counts, meta, swapped: true)
     }
 
+    /// Prints one line, or one document, for a cache that was built. Empty tables are left out for people only.
     private func report(_ counts: CacheWriter.RowCounts, _ meta: CacheMeta, swapped: Bool) throws {
         let output = output.standardOutput
         if options.document.json {
@@ -149,6 +161,8 @@ struct Rebuild {
 extension Rebuild {
     /// Decides which tables of the new cache come from the previous cache and which from the log. `--plan` prints the
     /// reason.
+    ///
+    /// Doubts about the cache give a plan for all tables, never an error: what cannot be read is made again.
     private func plan(_ store: EventStore) throws -> RebuildPlan {
         func whole(_ reason: String) -> RebuildPlan { RebuildPlan(whole: schema.map, because: reason) }
         guard try file.occupant().isOurs, try file.occupant() != .nothing,
@@ -162,6 +176,7 @@ extension Rebuild {
         return try store.read { session in
             let identity = CacheMeta.text(ofIdentity: try session.identity())
             guard identity == meta.identity else { return whole("the cache is of another log") }
+            // Fixed here, so that events appended meanwhile do not move the end of this run.
             let end = try options.point.at?.resolve(in: session) ?? session.head
             guard meta.canContinue(in: session), meta.sequence <= end else {
                 return whole("the cache is of a state that does not lead to this one")
@@ -173,6 +188,8 @@ extension Rebuild {
 
     /// Writes the changes since the previous cache into the new file, which nobody reads yet. Tables that were made
     /// from the log are brought up, too, because they are of the base's state.
+    ///
+    /// - Returns: The counts of the finished tables: copied rows and changes are counted by the database itself.
     private func bringUp(
         _ path: String,
         _ state: LogState,
@@ -181,6 +198,7 @@ extension Rebuild {
         to base: RebuildPlan.Base?,
         _ store: EventStore
     ) throws -> Built {
+        // Without a base the state is already that of the end.
         guard let base, state.sequence < base.end else { return (counts, meta) }
         let meta = try follow(path, state, meta, to: base, store)
         return try SQLiteConnection.telling("write the cache", path) {
@@ -217,6 +235,7 @@ extension Rebuild {
         return follower.meta
     }
 
+    /// Prints the plan before it is carried out, so that a long run can be stopped.
     private func printPlan(_ plan: RebuildPlan) throws {
         let output = output.standardOutput
         if options.document.json {
@@ -232,9 +251,12 @@ extension Rebuild {
 
 extension Rebuild {
     /// Swaps the previous cache in again, and prints its sequence.
+    ///
+    /// - Throws: `Failure` with exit code 1 if there is no earlier cache, with 11 while another rebuild runs.
     func goBack() throws {
         try SQLiteConnection.telling("rebuild", file.path) { try file.goBack() }
         let connection = try SQLiteConnection(file.target, .reading, .reading)
+        // An earlier cache may lack a readable meta table. It is swapped in all the same, without a sequence to print.
         let meta = CacheMeta(connection, table: schema.map.metaTable)
         let output = output.standardOutput
         if options.document.json {
@@ -250,7 +272,10 @@ extension Rebuild {
         try output.flush()
     }
 
-    /// Compares the cache with the log, and throws `Outcome.no` at the first difference.
+    /// Compares the cache with the log, and throws `Outcome.no` at the first difference. Changes nothing, and takes no
+    /// lock: a follower may go on, and then the cache may be ahead of the state.
+    ///
+    /// Cost: the log's rows are made anew in a scratch folder, then both sides are sorted by key.
     private func check(_ store: EventStore) throws {
         guard try file.occupant() != .nothing else {
             throw Failure("check \"\(file.path)\": there is no cache; build one", exitCode: Outcome.no)
@@ -280,6 +305,9 @@ extension Rebuild {
 
     /// Prints how the new cache differs from the current one: counts and the first rows, by table. Neither state is
     /// folded again.
+    ///
+    /// Both sides are databases with the map's tables, so this is quicker than `check`, which makes the log's side
+    /// first.
     private func showDifferences(_ new: String, _ progress: Progress) throws {
         progress.begin("comparing")
         let output = output.standardOutput
@@ -314,6 +342,11 @@ extension Rebuild {
     ///
     /// Polls the log every 200 ms while nothing comes. One read session covers one batch, so that old pages of the log
     /// are not kept from reuse.
+    ///
+    /// Returns by an error alone.
+    ///
+    /// - Throws: `Failure` with exit code 11 if another rebuild holds the folder, with 4 as `refuseForeign`; the errors
+    ///   of the log and of SQLite.
     func follow(_ store: EventStore) async throws {
         try refuseForeign()
         // Locked until the process ends: it alone writes the cache.
@@ -322,6 +355,7 @@ extension Rebuild {
         var follower = try begin(store, place)
         while true {
             var isCompacted = false
+            // At most `Replay.followedEventsMax` events in one batch and session.
             let batch = try SQLiteConnection.telling("write the cache", file.path) {
                 try store.read { session in
                     isCompacted = !follower.continues(in: session)
@@ -331,6 +365,7 @@ extension Rebuild {
             if let batch {
                 try report(batch)
             } else if isCompacted {
+                // A compaction drops things that no event touches, so no batch would remove their rows.
                 follower = try begin(store, place)
             } else {
                 try await Task.sleep(for: .milliseconds(200))
@@ -339,6 +374,8 @@ extension Rebuild {
     }
 
     /// A follower of the current cache, or of a new one.
+    ///
+    /// - Throws: `Failure` if a table has no columns that find a thing's rows again (`CacheFollower`).
     private func begin(_ store: EventStore, _ place: CacheFolder) throws -> CacheFollower {
         let progress = output.progress("replaying")
         defer { progress.end() }
@@ -354,7 +391,8 @@ extension Rebuild {
         return try follower(state, meta, decidedAt)
     }
 
-    /// Continues from a cache of the same log, schema and profile; `nil` if there is none.
+    /// Continues from a cache of the same log, schema and profile; `nil` if there is none. The state is folded to the
+    /// cache's sequence, mostly from a kept state.
     private func resumed(
         _ store: EventStore,
         _ decidedAt: SequenceNumber,
@@ -374,6 +412,8 @@ extension Rebuild {
         return try follower(state, meta, decidedAt)
     }
 
+    /// A follower whose options read as the cache was built. By default it writes to the cache itself, else to a new
+    /// file that nobody reads yet.
     private func follower(
         _ state: LogState,
         _ meta: CacheMeta,

@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool rebuild`: makes caches of the log and keeps them current.
+///
+/// It parses and refuses; `Rebuild` runs. A cache is disposable: every table can be made from the log again, so only
+/// files that no rebuild made need `--yes`.
 struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
@@ -36,15 +39,19 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         Example("sqlite3 chat.sqlite 'SELECT author, content FROM messages'", "what to do with it"),
     ]
 
+    /// Optional for the parser alone, as is `--to`: `--print-schema` and `--print-map` need neither.
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
     var path: String?
 
+    /// The suffix `.json` or `.ndjson` chooses JSON in place of SQLite (`StateFile`).
     @Option(help: ArgumentHelp("The cache's path.", valueName: "file"), completion: .file())
     var to: String?
 
     @OptionGroup var point: PointOptions
     @OptionGroup var reading: ProfileOptions
 
+    /// The app's SQL unchanged. It is checked statement by statement, because it may come from elsewhere
+    /// (`SQLiteGuard`).
     @Option(help: ArgumentHelp("The SQL of an app's own schema.", valueName: "file"), completion: .file())
     var schema: String?
 
@@ -59,9 +66,11 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     @Flag(help: "Show how many rows of each table will be different, and the first ones, before the swap.")
     var diff = false
 
+    /// Builds the whole file beside the old one and removes it, so it costs as much as a rebuild.
     @Flag(help: "Build and compare, but leave the old cache.")
     var dryRun = false
 
+    /// Needs no log, but `LOG` is given as in every other form.
     @Flag(help: "Swap the cache before the last rebuild in again.")
     var back = false
 
@@ -79,11 +88,14 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// Refuses what the options alone show. The messages for a missing LOG or `--to` are those that the parser would
+    /// give.
     func validate() throws {
         if printSchema || printMap { return }
         guard path != nil else { throw ValidationError("Missing expected argument '<log>'") }
         guard let to else { throw ValidationError("Missing expected argument '--to <file>'") }
         if to.isEmpty || to.hasSuffix("/") { throw ValidationError("--to needs a file's name") }
+        // Standard output can neither be renamed nor read at random.
         if to == "-" {
             throw ValidationError("--to - is refused: a cache is a file with a name, such as ./-")
         }
@@ -93,7 +105,8 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         try validateModes(to)
     }
 
-    /// Refuses options that exclude each other. `--dry-run --diff` is the one pair that goes together.
+    /// Refuses options that exclude each other. `--dry-run --diff` is the one pair that goes together. Each mode ends
+    /// the command in another way, so two would leave one out.
     private func validateModes(_ to: String) throws {
         let modes = [
             ("--check", check), ("--back", back), ("--follow", follow), ("--dry-run", dryRun), ("--diff", diff),
@@ -114,6 +127,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     func run() async throws {
         if printSchema || printMap { return try printOwn() }
         guard let path, let to else { return }
+        // Schema and map are read before the log is opened: their mistakes are found at once.
         let own = try schema.map { try MappedSchema.app(sql: $0, map: mapping.map ?? "", values: mapping.valuesByName) }
         let rebuild = Rebuild(
             file: CacheFile(path: to),
@@ -127,6 +141,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         try rebuild.run(store)
     }
 
+    /// Prints the SQL, the map, or one after the other, as files that `--schema` and `--map` take back.
     private func printOwn() throws {
         let output = output.standardOutput
         if printSchema { try output.write(OwnSchema.sql.utf8) }

@@ -9,10 +9,15 @@ import UnixSignals
 extension RecordCommand {
     /// Records the configured sources until a signal comes. Four tasks run side by side: signals, recorders, metrics,
     /// and this one, which waits for them.
+    ///
+    /// - Throws: `ExitCode` 128 + signal once a signal has ended it in order. `Failure` for a configuration that cannot
+    ///   be used, before any recorder starts; NIO's error if the metrics' address is taken, after the recorders have
+    ///   stopped.
     func run() async throws {
         let configuration = try RecordConfiguration(path: config)
         // Reading the file has checked it.
         if check { return try say(configuration) }
+        // Recorders run for days: what happens to them goes to standard error (`StandardErrorLog`).
         let level: Logger.Level = output.quiet ? .error : .info
         let tools = try LiveTools.machine(trustFile: configuration.trustFile, level: level, speed: speed)
         let registry = MetricsRegistry()
@@ -20,6 +25,7 @@ extension RecordCommand {
         if configuration.metrics != nil { MetricsSystem.bootstrap(registry) }
         let (configurations, continuation) = AsyncStream<RecordConfiguration>.makeStream()
         continuation.yield(configuration)
+        // Trapped before the first recorder starts, so that no signal finds one running without the way to end it.
         let signals = SignalService(signals: await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)) {
             [config, log = tools.log] in Self.reload(config, continuation, log)
         }
@@ -28,6 +34,7 @@ extension RecordCommand {
             tools: tools,
             configurations: configurations
         )
+        // `metrics` and `ca-file` are read at the start alone; a SIGHUP does not change them.
         let metrics = try configuration.metrics.map {
             try MetricsService(address: $0, registry: registry, log: tools.log)
         }
@@ -57,7 +64,7 @@ extension RecordCommand {
     }
 
     /// Reads the configuration again. A file with a mistake changes nothing, so that a typing error does not stop
-    /// recorders.
+    /// recorders. `Supervisor` compares the new one with what runs.
     private static func reload(
         _ path: String,
         _ configurations: AsyncStream<RecordConfiguration>.Continuation,
@@ -71,7 +78,8 @@ extension RecordCommand {
         }
     }
 
-    /// Prints each source with its log and kind.
+    /// Prints each source with its log and kind. Names in a configuration are escaped, because a log's path may contain
+    /// anything.
     private func say(_ configuration: RecordConfiguration) throws {
         let output = output.standardOutput
         for entry in configuration.entries {

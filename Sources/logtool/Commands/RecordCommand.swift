@@ -1,6 +1,8 @@
 import ArgumentParser
 
 /// `logtool record --config FILE`: many sources into one or more logs, for days.
+///
+/// It reads no log and prints no result; `RecordCommand+Run.swift` has the run, `Supervisor` the restarts.
 struct RecordCommand: AsyncParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
@@ -20,15 +22,19 @@ struct RecordCommand: AsyncParsableCommand, ExplainedCommand {
     @Option(help: ArgumentHelp("The file that names logs and sources (YAML).", valueName: "file"), completion: .file())
     var config: String
 
+    /// Makes each source without contacting its remote. Tokens are not read, so they may be missing on the machine that
+    /// checks.
     @Flag(help: "Only read the file and say what is wrong with it.")
     var check = false
 
+    /// Divides every pause of recorders. Times that events carry stay the machine's.
     @Option(help: ArgumentHelp("How much faster than the world pauses are over, for tests.", visibility: .hidden))
     var speed: Double = 1
 
     @OptionGroup(title: "Options of the logs") var write: WriteOptions
     @OptionGroup var output: OutputOptions
 
+    /// Bounds the factor, so that a pause neither overflows nor becomes a busy loop.
     func validate() throws {
         guard speed >= 0.001, speed <= 1_000 else { throw ValidationError("--speed is a number from 0.001 to 1000") }
     }

@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool replay`: folds the log and shows the state, its digest, or each event with what it changed.
+///
+/// All forms print one state, so they agree: the document, its lines, the trees for people and the digest. Kept states
+/// make later replays cheap (I19); `--checked` and `--no-snapshots` fold from the first event.
 struct ReplayCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
@@ -39,15 +42,18 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var point: PointOptions
     @OptionGroup var state: StateOptions
 
+    /// `--source` and `--channel` go with every form but the digest of a channel; the others select steps.
     @OptionGroup(title: "Selectors; most go with stepping")
     var selectors: SelectorOptions
 
     @Flag(help: "Print the state's digest in hex.")
     var digest = false
 
+    /// The form that other programs compare: sequence in decimal, one tab, 64 hex digits.
     @Flag(help: "With --digest: one line for each event, sequence, tab, digest.")
     var each = false
 
+    /// Costs two folds: a second state follows one event behind (`Replay.steps`).
     @Flag(help: "Print each event with what it changed.")
     var step = false
 
@@ -58,6 +64,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
+    /// Refuses options that the chosen form would ignore.
     func validate() throws {
         if each && !digest { throw ValidationError("--each goes with --digest") }
         if step && digest { throw ValidationError("--step and --digest exclude each other") }
@@ -83,12 +90,16 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
 
     /// Prints state, digests or steps. With `--checked`, the note of what was checked comes last, because it covers all
     /// of the output.
+    ///
+    /// - Throws: `ProjectionError` (exit 1) for a point beyond the head, or before the last compaction without
+    ///   `--retained`; `EventLogError` with code `damaged` (exit 3) if `--checked` finds an altered event.
     func run() throws {
         let loader = StateLoader(
             store: try EventStore.open(at: log.path, options: .withProgress(isQuiet: output.quiet)),
             progress: output.progress("replaying"),
             isQuiet: output.quiet
         )
+        // Without `--checked` nothing has to be fixed: each method of the loader reads in one session.
         let last = try state.checked ? loader.store.read { try lastPoint(in: $0) } : nil
         let query = query(through: last)
         // Digests are for programs, although they are text.
@@ -128,6 +139,10 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         return query
     }
 
+    /// Prints the state in the form of the options.
+    ///
+    /// Memory: the state, and for people one channel's messages at a time. Only a channel's own document, and the
+    /// sections beside messages, are built as values.
     private func printState(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
         let options = query.documentOptions
         // One channel is folded from its own events alone (I21).
@@ -194,6 +209,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         try output.line(JSONValue.object(line).text)
     }
 
+    /// Prints a digest after each event. Each costs what the event changed, not the size of the state (I12).
     private func printDigests(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
         try loader.forEachDigest(for: query) { event, digest in
             try output.line("\(event.sequence)\t\(digest)")
@@ -201,12 +217,15 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// Prints the selected events with what each changed, in one session.
+    ///
+    /// - Throws: `Failure` with exit code 1 if selectors were given and no step fits.
     private func printSteps(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
         let printer = StepPrinter(output: output, form: lists.form)
         try printer.begin()
         try loader.store.read { session in
             try query.checkNames(in: session)
             let progress = loader.progress?.replayReporter(until: session.head)
+            // Selection by thing or channel replays the log before the steps themselves do.
             let selection = try EventSelection(selectors, in: session, progress: progress)
             if let sequences = try selection.range(in: session) {
                 // Leaves first, once: then each event is compared with its own leaf hash.
@@ -230,6 +249,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
             event,
             differences in
             guard selection.includes(event), !changed || !differences.isEmpty else { return true }
+            // The step gives the envelope alone, so the payload is read once more, for printed steps only.
             let title = try session.event(at: event.sequence).flatMap { event in
                 event.payload.withUnsafeBytes { FrameTitle.title(of: event.envelope.kind, payload: $0) }
             }

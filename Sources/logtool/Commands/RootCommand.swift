@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool root`: the size and root that commit to a log as it is now.
+///
+/// Size and root commit to every event up to there, dropped ones included, because leaf hashes stay (I7). It is the
+/// root of RFC 6962, so any implementation of that can check it.
 struct RootCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "root",
@@ -17,12 +20,14 @@ struct RootCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var log: LogOptions
 
+    /// An earlier size gives the root that the log had then: a kept root can be found again.
     @Option(help: ArgumentHelp("Over the first so many events; default: all.", valueName: "n"))
     var size: UInt64?
 
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// - Throws: `EventLogError` with code `notFound` (exit 1) for a size beyond the head.
     func run() throws {
         let kept = try log.open(isQuiet: output.quiet).read { session in
             let size = size ?? session.head.rawValue

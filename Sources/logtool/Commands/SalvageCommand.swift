@@ -4,6 +4,9 @@ import JSON
 import Projections
 
 /// `logtool salvage`: makes a log of what is left of a damaged one.
+///
+/// For logs that `verify` calls damaged. Everything in the new log fits its leaf hash (I20); what is lost is named,
+/// never guessed. A sound log is copied, with exit code 0.
 struct SalvageCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",
@@ -32,9 +35,14 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
-    /// - Throws: `Outcome.damaged` if anything is lost; the new log is complete even then.
+    /// Salvages and prints what was found and lost.
+    ///
+    /// - Throws: `Outcome.damaged` if anything is lost; the new log is complete even then. `EventLogError` with code
+    ///   `invalidArgument` (exit 2) if anything exists at the target, `noLog` (exit 10) if there is no generation to
+    ///   read.
     func run() throws {
         let progress = output.progress("reading what is left")
+        // The time of the act that names what is lost.
         let report = try EventStore.salvage(log.path, to: target, now: SystemClock.now) {
             progress.report($0)
         }
@@ -46,6 +54,7 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
         if !report.lost.isEmpty { throw Outcome.damaged }
     }
 
+    /// The report as in `docs/cli-json.md`; ranges include both ends.
     private static func members(of report: SalvageReport) -> JSONValue {
         let lost = report.lost.map { range in
             JSONValue.object([
@@ -73,6 +82,7 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
             lines.append("lost: \(isOne ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)")")
         }
         if report.lost.isEmpty { lines.append("nothing up to there is lost; later events would have left no trace") }
+        // A leaf hash is lost, so no root over it can be computed again.
         if !report.keepsIdentity { lines.append("a log of its own: proofs of the old one do not hold for it") }
         return lines.joined(separator: "\n")
     }

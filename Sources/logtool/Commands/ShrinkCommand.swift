@@ -16,6 +16,9 @@ import Darwin
 
 /// `logtool shrink`: the smallest log that still shows something. Searches in memory (`ShrinkSearch`), and writes the
 /// result as a new log.
+///
+/// The log itself is never changed. `CandidateRunner` runs several tests at once; the first interesting candidate in
+/// order wins, so the result does not depend on the number of cores.
 struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "shrink",
@@ -57,6 +60,8 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     )
     var target: String
 
+    /// Shared with `bisect`, but exit codes mean something else here: 0 is "interesting", everything else is not
+    /// (`InterestTest`).
     @OptionGroup(title: "Options of the test") var test: TestOptions
 
     @Option(
@@ -67,18 +72,21 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var reading: ProfileOptions
 
+    /// Counted from the start of the run. No test begins after it; those that are running are waited for.
     @Option(
         help: ArgumentHelp("Stop after this long with the best log so far.", valueName: "duration"),
         transform: DurationText.parse
     )
     var time: Duration?
 
+    /// For logs that are to be shown to others. Equal texts get equal substitutes, so references hold.
     @Flag(help: "Replace words, ids and times, the same by the same, as far as the test still says yes.")
     var anonymize = false
 
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// `--against` goes alone or with `--when`, which then compares two readings; a command judges one document.
     func validate() throws {
         guard test.isGiven || against != nil else { throw ValidationError("give one of --run, --when and --against") }
         if test.run != nil && against != nil { throw ValidationError("--run and --against exclude each other") }
@@ -94,7 +102,8 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
 
     /// Searches, writes the result as a new log and prints it.
     ///
-    /// - Throws: `Failure` with exit code 1 if the test fails for the whole log, with 2 if the target exists.
+    /// - Throws: `Failure` with exit code 1 if the test fails for the whole log, with 2 if the target exists. The
+    ///   target is refused both before the search and before the write, because a search may take long.
     func run() throws {
         let begin = ContinuousClock.now
         let store = try log.open(isQuiet: output.quiet)
@@ -137,6 +146,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         try tell(result, runner)
     }
 
+    /// Refuses a path that names anything: the result must not mix with what is there.
     private func refuseExisting(_ path: String) throws {
         var information = stat()
         // A link that leads nowhere counts as something, too.
@@ -144,7 +154,8 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         throw Failure("shrink to \"\(path)\": something is there already; name a path where nothing is")
     }
 
-    /// The test as the search puts it: what is tested, and by which readings.
+    /// The test as the search puts it: what is tested, and by which readings. Commands are quiet, because several run
+    /// at once.
     private var question: InterestTest {
         var other: Profile?
         if case .log(_, _, let profile) = against { other = profile }
@@ -159,11 +170,14 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
 
     /// Runs the search and reports its progress.
     ///
+    /// Answers so far are in the book, so an interrupt loses at most the tests that are running.
+    ///
     /// - Throws: `Failure` with exit code 1 if the test fails for the whole log.
     private func search(_ whole: Candidate, _ runner: CandidateRunner) throws -> ShrinkSearch {
         let progress = output.progress("asking of the whole log")
         defer { progress.end() }
         var search = ShrinkSearch(whole, runner: runner)
+        // The search and the runner report from closures of their own; the line shows both counts.
         let left = EventCount(whole.events.count)
         search.report = { left.value = $0 }
         runner.report = { tests in
@@ -179,6 +193,9 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         )
     }
 
+    /// The result with substitutes for its words, ids and times.
+    ///
+    /// - Throws: `Failure` with exit code 1 if the test fails whatever is replaced.
     private func anonymous(_ search: ShrinkSearch) throws -> Anonymizer.Result {
         let result = try Anonymizer.run(search.best.events, question, isMinimal: search.isMinimal)
         if let result { return result }

@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// `logtool stats`: counts and sizes of a log.
+///
+/// The counts are of one session's prefix. The files' sizes are read before it, so they may be of an earlier commit.
+/// `LogStatistics` states the cost.
 struct StatsCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",

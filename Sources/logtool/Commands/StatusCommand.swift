@@ -4,6 +4,9 @@ import Ingest
 import Projections
 
 /// `logtool status`: shows how the recorders of a log are doing, from the log and from the locks of its sources.
+///
+/// Needs no running recorder and no message from one. Whether a recorder runs shows in its source's lock, which the
+/// system releases even after a kill; all else is in the log.
 struct StatusCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -28,6 +31,11 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
+    /// Prints a line or document for each source but `logtool`, by name. Cost: reads the whole log, also with
+    /// `--source`.
+    ///
+    /// - Throws: `Failure` with exit code 1 if the log has no such source. A recorder that is down is an answer: the
+    ///   exit code stays 0.
     func run() throws {
         // One instant for all sources, so that their ages can be compared.
         let now = SystemClock.now
@@ -47,6 +55,7 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// One source as in `docs/cli-json.md`. `lagSeconds` is the age of its last event by this machine's clock.
+    /// `connected` is true only while the source's lock is held.
     private static func json(_ status: RecorderStatus, now: Timestamp) -> JSONObject {
         var json: JSONObject = [
             "source": .string(status.source.rawValue),
@@ -59,6 +68,7 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
             "gaps": .int(status.gaps),
             "retries": .int(status.retries),
         ]
+        // Left out unless the source has recorded one.
         if let rate = status.rate {
             json["rateLimit"] = .object([
                 "level": .string(rate.level), "usedPercent": .int(rate.used), "reset": .text(rate.reset?.description),

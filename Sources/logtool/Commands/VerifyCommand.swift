@@ -4,6 +4,9 @@ import JSON
 import Projections
 
 /// `logtool verify`: checks that a log is as it was written.
+///
+/// Nothing that opening a log relies on is believed: pages are checked before LMDB reads them (I24), then structure,
+/// checksums, hashes and acts. The events are never changed; derived data that is damaged is removed (I17).
 struct VerifyCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -25,6 +28,8 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var log: LogOptions
 
+    /// Costs a replay for each reading that has kept states. Without it, only the checksums of derived data are
+    /// checked.
     @Flag(help: "Fold the log anew, too, and compare what is derived from it: kept states, channels, keys.")
     var deep = false
 
@@ -46,6 +51,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// A root says nothing without the number of events that it covers.
     func validate() throws {
         if (root == nil) != (size == nil) { throw ValidationError("--root and --size go together") }
         if root != nil && against != nil { throw ValidationError("--root and --against exclude each other") }
@@ -54,8 +60,9 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     /// Verifies the log and prints what was found; then failures follow.
     ///
     /// - Throws: `Failure` with exit code 3 if the log is damaged, with 1 if it is whole but does not continue the kept
-    ///   root.
+    ///   root. `EventLogError` with code `notFound` (exit 1) if the kept root covers more events than the log has.
     func run() throws {
+        // First: a file that cannot be read must not cost a verification.
         let kept = try keptRoot()
         let progress = output.progress("verifying")
         var report = try EventStore.verify(at: log.path, options: .reporting(to: progress))
@@ -82,6 +89,8 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// `--deep`: folds the log anew and compares all derived data with it (I17, I19).
+    ///
+    /// The report names the first damage to derived data: the checksums', else the comparison's.
     private func checkDeep(_ report: inout VerifyReport) throws -> DerivedCheck {
         let progress = output.progress("folding anew")
         defer { progress.end() }
@@ -95,11 +104,14 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         return check
     }
 
+    /// The note for a log whose last rewrite was made by a version that did not name its remains by hash (I25).
     static let unproved =
         "what the last compaction left beside the events (facts, keys, clocks) is named by no act: "
         + "an earlier version made it"
 
     /// The root that the user kept; a file of `-` is standard input.
+    ///
+    /// - Throws: `Failure` with exit code 2 if the file is no root.
     private func keptRoot() throws -> KeptRoot? {
         if let root, let size { return KeptRoot(size: size, root: root) }
         return try against.map { file in
@@ -123,6 +135,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         )
     }
 
+    /// The report in one line, with `--deep` in two. Counts of a damaged log are those up to the damage.
     private static func text(_ report: VerifyReport, _ deep: DerivedCheck?) -> String {
         // Not even the head was readable, so counts would mean nothing.
         if !report.isIntact, report.head == .zero { return "damaged: before any event could be read" }

@@ -1,4 +1,5 @@
 #if !Recorders
+// The commands are parsed in every build, so that help and completions are the same. Only their runs are missing here.
 extension IngestCommand {
     /// Refuses: this build has no live sources.
     func recordLive() async throws {
@@ -21,6 +22,7 @@ extension PlayCommand {
 }
 
 extension Failure {
+    /// The error for what this build lacks. Exit code 2: the command is right, the program is not.
     static func noRecorders(_ operation: String) -> Failure {
         Failure("\(operation): this program was built without recorders; build one that has them: ./scripts/install")
     }
