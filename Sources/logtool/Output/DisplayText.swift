@@ -61,10 +61,12 @@ enum DisplayText {
         text.unicodeScalars.map { $0.isASCII && !isUnsafe($0) ? String($0) : written($0) }.joined()
     }
 
+    /// A character as `\u{1b}`, in lower-case hex, as Swift writes it in source code.
     private static func written(_ scalar: Unicode.Scalar) -> String {
         "\\u{\(String(scalar.value, radix: 16))}"
     }
 
+    /// True if a character contains an emoji, whose joiners and variation selectors are then part of what is seen.
     private static func isEmoji(_ character: Character) -> Bool {
         character.unicodeScalars.contains { !$0.isASCII && $0.properties.isEmoji }
     }
@@ -79,6 +81,7 @@ enum DisplayText {
         }
     }
 
+    /// True for characters that take no visible space of their own, and for spaces other than U+0020.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         if scalar == " " { return false }
         return scalar.properties.isDefaultIgnorableCodePoint || scalar.properties.generalCategory == .format
@@ -128,6 +131,8 @@ enum DisplayText {
         return isWide(first) ? 2 : (isZeroWidth(first) ? 0 : 1)
     }
 
+    /// The characters that `escaped` writes out. U+061C and U+200E to U+2069 include all bidirectional controls
+    /// (Unicode UAX 9); U+FEFF is a byte order mark.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F: true
@@ -146,6 +151,7 @@ enum DisplayText {
         }
     }
 
+    /// True for marks that combine with the character before them, and for format characters.
     private static func isZeroWidth(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: true

@@ -62,6 +62,7 @@ struct Failure: Error, CustomStringConvertible {
         }
     }
 
+    /// The codes that scripts tell apart; every other one is trouble.
     private static func exitCode(for code: EventLogError.Code) -> ExitCode {
         switch code {
         case .noLog: Outcome.noLog
@@ -72,6 +73,7 @@ struct Failure: Error, CustomStringConvertible {
         }
     }
 
+    /// A state that cannot be given is an answer (1); facts that do not fit their log are damage (3).
     private static func exitCode(for code: ProjectionError.Code) -> ExitCode {
         switch code {
         case .compactedAway, .notFound, .unproved: Outcome.no

@@ -40,6 +40,7 @@ struct Pager {
     /// cannot be started, the output goes to the terminal. Called once, before anything is written.
     func start() {
         var ends: [Int32] = [-1, -1]
+        // Without a pipe there is no pager, and the output goes to the terminal.
         guard pipe(&ends) == 0 else { return }
         // The pager must not inherit the writing end, or it would wait for its own input to end.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

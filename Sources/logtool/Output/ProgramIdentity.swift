@@ -12,6 +12,7 @@ import Darwin
 
 /// Identifies this build of the program.
 enum ProgramIdentity {
+    /// Printed by `--version`.
     static let version = "logtool 0.1.0"
 
     /// The version, and the size and modification time of the program's file. States that one build kept are useless to
@@ -27,7 +28,7 @@ enum ProgramIdentity {
         return "\(version) \(information.st_size) \(time.tv_sec).\(time.tv_nsec)"
     }()
 
-    /// The program's own file.
+    /// The program's own file. Not `arguments[0]` on Linux, which a caller may set to anything.
     private static var path: String {
         #if canImport(Darwin)
         Bundle.main.executablePath ?? CommandLine.arguments[0]

@@ -86,6 +86,7 @@ final class StandardOutput {
         }
     }
 
+    /// One system call, which may write less. `Glibc` and `Darwin` are named because `write` here is a method.
     private static func writeOnce(_ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Glibc)
         Glibc.write(1, bytes.baseAddress, bytes.count)
@@ -95,7 +96,8 @@ final class StandardOutput {
     }
 }
 
-/// Standard error: progress, warnings and the one line of a failure.
+/// Standard error: progress, warnings and the one line of a failure. Unbuffered, so that a line is out before the
+/// process ends in whatever way. Any thread may write.
 enum StandardError {
     /// Writes one line. Errors are ignored, because there is nowhere to report them.
     static func line(_ text: String) {

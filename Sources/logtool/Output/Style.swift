@@ -1,4 +1,6 @@
 /// How output for people looks: with or without colour, and how wide.
+///
+/// Colours carry no meaning alone: marks and words say the same, so a file without colours loses nothing.
 struct Style {
     /// The few roles that text has; the raw values are SGR parameters of ECMA-48.
     enum Role: String {

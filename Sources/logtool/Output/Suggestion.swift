@@ -31,6 +31,7 @@ enum Suggestion {
                 }
                 current.append(cost)
             }
+            // Three rows of the table are enough: a swap looks two rows back.
             (beforeLast, last) = (last, current)
         }
         return last[right.count]

@@ -5,6 +5,8 @@ import Darwin
 #endif
 
 /// Facts about the terminal and the environment.
+///
+/// Looked up at each use, because a window may be resized.
 enum Terminal {
     /// Whether a file descriptor is a terminal.
     static func isTerminal(_ descriptor: Int32) -> Bool {

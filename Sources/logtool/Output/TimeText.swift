@@ -1,6 +1,8 @@
 import EventLog
 
 /// Times for people: UTC, without `T` and `Z`.
+///
+/// Times and durations are cut, because a rounded time could lie after the event that it is of. Only `ago` rounds.
 enum TimeText {
     /// `2026-01-19 08:30:00.250`: to the millisecond, the rest cut off.
     static func full(_ time: Timestamp) -> String {

@@ -1,6 +1,9 @@
 import Projections
 
 /// The table that precedes a log of many channels on a terminal: a line for each, and how to show one.
+///
+/// `ReplayCommand` prints it on terminals alone: in a file or pipe it would stand before the text that another program
+/// reads.
 struct ChannelTable {
     let output: StandardOutput
     /// The log as the command line names it.
@@ -10,6 +13,7 @@ struct ChannelTable {
     /// From this many channels on, nobody finds one by scrolling.
     private static let channelCountMin = 8
 
+    /// What the table shows of a channel, read once, so that no channel stays in memory for the widths of the columns.
     private struct Row {
         let source: String
         let id: String
@@ -24,6 +28,7 @@ struct ChannelTable {
             (source, id) = (contents.source, contents.id)
             name = contents.channel?["name"]?.string
             (messages, deleted) = (contents.count(in: .messages), contents.count(in: .deletedMessages))
+            // The remote's order need not be that of its times, so all messages are read.
             last = (0..<messages).reduce("") { last, index in
                 max(last, contents.withMessage(in: .messages, at: index) { $0.text(.createdAt) ?? "" } ?? "")
             }
@@ -42,6 +47,7 @@ struct ChannelTable {
 
     /// Prints the table.
     func print() throws {
+        // Cut before they are measured: one long name must not push the other columns off the screen.
         let names = rows.map { DisplayText.cut(DisplayText.escaped($0.name ?? $0.id), to: 32) }
         let width = names.map { DisplayText.width(of: $0) }.max() ?? 0
         try output.line()
@@ -51,6 +57,8 @@ struct ChannelTable {
         for (row, name) in zip(rows, names) { try print(row, name: DisplayText.padded(name, to: width)) }
     }
 
+    /// Prints one line. The widths fit `99999 messages`, `9999 deleted` and a time to the minute; longer texts shift
+    /// what follows.
     private func print(_ row: Row, name: String) throws {
         var notes = [DisplayText.padded(counted(row.messages, "message"), to: 14)]
         notes.append(DisplayText.padded(row.deleted == 0 ? "" : "\(row.deleted) deleted", to: 12))
@@ -60,9 +68,10 @@ struct ChannelTable {
         try output.line("  \(output.style.text(name, .author))  \(output.style.text(line, .quiet))")
     }
 
+    /// A real channel in the hint, so that it can be copied.
     private var example: String { rows.first.map(Self.reference) ?? "" }
 
-    /// The channel as `--channel` takes it.
+    /// The channel as `--channel` takes it. Without `channel:`, which the option supplies.
     private static func reference(of row: Row) -> String {
         let text = EntityReference(kind: .channel, parts: [row.source, row.id]).description
         return String(text.dropFirst("channel:".count))

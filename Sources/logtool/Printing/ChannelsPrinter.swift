@@ -1,6 +1,9 @@
 import Projections
 
 /// Prints the channels of a state: messages as reply trees, then what was deleted. One channel is in memory at a time.
+///
+/// Columns and marks are for people and may change. Everything that a remote wrote is escaped on its way
+/// (`DisplayText`).
 struct ChannelsPrinter {
     let output: StandardOutput
     let view: ViewOptions
@@ -38,6 +41,7 @@ struct ChannelsPrinter {
         if let topic = contents.channel?["topic"]?.string, !topic.isEmpty {
             notes.append(DisplayText.firstLine(of: topic).line)
         }
+        // Of a channel without a name the heading shows the id already.
         let id = view.ids && name != contents.id ? "\(contents.id)  " : ""
         let heading = style.text(DisplayText.escaped(name), .heading)
         try output.line()
@@ -45,6 +49,8 @@ struct ChannelsPrinter {
     }
 
     /// Prints the last `--tail` messages as trees. Earlier ones are known as parents only.
+    ///
+    /// Cost: linear in the shown messages. Only a missing parent makes it read the ids of the others (`LastWords`).
     private func printThreads(of contents: ShownChannels.Contents, with printer: inout MessagePrinter) throws {
         let count = contents.count(in: .messages)
         let earlier = max(0, count - (view.tail ?? count))
@@ -56,10 +62,12 @@ struct ChannelsPrinter {
             }
             return
         }
+        // Made for the first missing parent, and kept for the others of the channel.
         var lastWords: LastWords?
         for line in ThreadTree.lines(of: nodes(of: contents, in: earlier..<count)) {
             switch line.content {
             case .message(let index):
+                // The tree counts from the first message that is shown.
                 try contents.withMessage(in: .messages, at: earlier + index) {
                     try printer.print($0, prefix: line.prefix, opensCircle: line.opensCircle)
                 }
@@ -73,6 +81,7 @@ struct ChannelsPrinter {
         }
     }
 
+    /// The messages of a range as nodes; a node's index is the message's place in the range.
     private func nodes(of contents: ShownChannels.Contents, in range: Range<Int>) -> [ThreadTree.Node] {
         range.map { index in
             contents.withMessage(in: .messages, at: index) {
@@ -85,7 +94,8 @@ struct ChannelsPrinter {
         }
     }
 
-    /// Prints a line in a missing parent's place.
+    /// Prints a line in a missing parent's place. Without last words the id is shown even without `--ids`: nothing else
+    /// names the message.
     private func printLostParent(id: String, state: String, lastWords: LastWords.Words?) throws {
         let said = lastWords?.content.map { DisplayText.firstLine(of: $0).line }
         let name = view.ids || said == nil ? " \(id)" : ""
@@ -96,7 +106,8 @@ struct ChannelsPrinter {
         )
     }
 
-    /// Prints the last `--tail` deleted messages with who deleted them, as far as the remote tells.
+    /// Prints the last `--tail` deleted messages with who deleted them, as far as the remote tells. In the document's
+    /// order, as `newestDeleted` gives them.
     private func printDeleted(of contents: ShownChannels.Contents, with printer: inout MessagePrinter) throws {
         let shown = newestDeleted(contents)
         let earlier = contents.count(in: .deletedMessages) - shown.count
@@ -107,6 +118,8 @@ struct ChannelsPrinter {
     }
 
     /// The indexes of the last `--tail` deleted messages by the sequence of their delete, in the document's order.
+    /// `--tail` means the last deletes here, not the deletes of the last messages: a recent delete of an old message is
+    /// news.
     private func newestDeleted(_ contents: ShownChannels.Contents) -> [Int] {
         let count = contents.count(in: .deletedMessages)
         guard let tail = view.tail, tail < count else { return Array(0..<count) }
@@ -118,12 +131,14 @@ struct ChannelsPrinter {
 
     private var style: Style { output.style }
 
+    /// Escapes a text and greys it.
     private func quiet(_ text: String) -> String {
         style.text(DisplayText.escaped(text), .quiet)
     }
 }
 
-/// What missing parents said, as far as the state still knows it.
+/// What missing parents said, as far as the state still knows it. Texts are read when they are asked for; of each
+/// message only id and place are kept.
 private struct LastWords {
     struct Words {
         let content: String?

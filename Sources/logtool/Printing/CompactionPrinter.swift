@@ -2,6 +2,8 @@ import EventLog
 import Projections
 
 /// Prints what a compaction did, or would do.
+///
+/// A dry run prints the same figures with other verbs, so that the two can be compared line by line.
 struct CompactionPrinter {
     let output: StandardOutput
     let summary: CompactionSummary
@@ -9,10 +11,11 @@ struct CompactionPrinter {
     /// The log's path as it was given, for the command that copies it.
     let path: String
 
-    /// For people.
+    /// For people. A compaction that was refused, or had nothing to drop, has no channels to list.
     func printText() throws {
         if let refused = summary.refused { return try printRefusal(refused) }
         guard summary.events.after < summary.events.before else { return try printNothing() }
+        // Acts are in neither figure, so the act that this compaction appends does not show.
         let dropped = summary.events.before - summary.events.after
         let (drop, go) = isDryRun ? ("would drop", "would go for good") : ("dropped", "gone for good")
         try output.line(
@@ -45,7 +48,8 @@ struct CompactionPrinter {
         try output.line(quiet("digest \(summary.digest)"))
     }
 
-    /// `1342 messages, 4337 deleted texts, 867 earlier revisions`.
+    /// `1342 messages, 4337 deleted texts, 867 earlier revisions`. What is gone for good, as the state counts it: an
+    /// event may carry several of them, or none.
     private var losses: String {
         let (before, after) = summary.counts
         return [
@@ -69,7 +73,7 @@ struct CompactionPrinter {
 
     private func quiet(_ text: String) -> String { output.style.text(text, .quiet) }
 
-    /// As one document.
+    /// As one document. A refused compaction has equal figures before and after, and `leftAlone`.
     func printDocument() throws {
         let (before, after) = summary.counts
         let channels = summary.channels.map { channel in

@@ -2,6 +2,8 @@ import EventLog
 import Projections
 
 /// Prints the differences of two states for people.
+///
+/// `diff`, `replay --step` and `bisect` share it, so that a change looks the same wherever it is shown.
 struct DifferencePrinter {
     let output: StandardOutput
 
@@ -48,6 +50,7 @@ struct DifferencePrinter {
         }
     }
 
+    /// The first column: `+` comes, `-` goes without a trace, `×` is deleted and leaves a tombstone, `~` changes.
     private static func mark(of change: StateDifference.Change) -> (String, Style.Role) {
         switch change {
         case .added, .restored: ("+", .added)
@@ -60,13 +63,14 @@ struct DifferencePrinter {
     /// The members that the note beside the name shows.
     private static let endMembers: Set<String> = ["cause", "deletedAt", "deletedBy"]
 
-    /// True if the second state lists a message as deleted that the first does not know.
+    /// True if the second state lists a message as deleted that the first does not know. Its row is new, but to people
+    /// it is a delete.
     private static func isDeleteOfTheUnseen(_ difference: StateDifference) -> Bool {
         difference.change == .added && difference.entity.kind == .message
             && difference.fields.contains { $0.name == "cause" && $0.b != nil }
     }
 
-    /// `deleted 2026-01-19 09:45 by cyd`, as far as the remote tells.
+    /// `deleted 2026-01-19 09:45 by cyd`, as far as the remote tells. Side `b` has the members of the delete.
     private static func end(in difference: StateDifference) -> String {
         let value = { (name: String) in difference.fields.first { $0.name == name }?.b?.string }
         return DeletionText.text(cause: value("cause") ?? "deleted", time: value("deletedAt"), by: value("deletedBy"))
@@ -83,7 +87,8 @@ struct DifferencePrinter {
     private var style: Style { output.style }
 }
 
-/// The words for a delete: what deleted the message, when and who, as far as the remote tells.
+/// The words for a delete: what deleted the message, when and who, as far as the remote tells. What the remote does not
+/// tell is said, because a missing name could be taken for an oversight.
 enum DeletionText {
     /// What deleted a message, by the word of the state document.
     static func cause(_ cause: String) -> String {

@@ -6,6 +6,7 @@ import Projections
 final class EventPrinter {
     let output: StandardOutput
     private let form: ListForm
+    /// The payload is printed whole only if requested; its size and title always are.
     private let showsPayload: Bool
     private var isFirst = true
 
@@ -42,7 +43,8 @@ final class EventPrinter {
         isFirst = false
     }
 
-    /// Prints the columns' names, above the first event.
+    /// Prints the columns' names, above the first event. The widths are those of `printText`; `details` comes last,
+    /// because it has no limit.
     private func printColumns() throws {
         let names = [("event", 6), ("recorded (UTC)", 23), ("source", 10), ("kind", 18), ("size", 9), ("details", 0)]
         let columns = names.map { DisplayText.padded($0.0, to: $0.1) }.joined(separator: "  ")
@@ -80,6 +82,7 @@ final class EventPrinter {
         return details.joined(separator: " ")
     }
 
+    /// An event as in `docs/cli-json.md`. `frame` is for people: programs read `kind` and the payload.
     private func json(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> JSONValue {
         var object = EventJSON.object(for: envelope)
         object["frame"] = .text(FrameTitle.title(of: envelope.kind, payload: payload))

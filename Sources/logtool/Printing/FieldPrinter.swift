@@ -2,6 +2,8 @@ import Projections
 
 /// Prints how the fields of a thing changed. All values are escaped, and what is invisible in a changed text is written
 /// out.
+///
+/// Escaping comes before colouring: a colour code in the text of a remote would otherwise be obeyed.
 struct FieldPrinter {
     let output: StandardOutput
 
@@ -31,6 +33,7 @@ struct FieldPrinter {
         }
     }
 
+    /// True if a text has more than one line, by any of Unicode's line ends.
     private static func hasLines(_ text: String?) -> Bool {
         guard let text else { return false }
         // The first bytes of all line ends; most texts have none of them.
@@ -38,7 +41,8 @@ struct FieldPrinter {
         return mayHaveLines && text.contains(where: \.isNewline)
     }
 
-    /// Prints only the changed members, by their path, in the old object's order.
+    /// Prints only the changed members, by their path, in the old object's order. A member that is an object is
+    /// compared in the same way, at any depth.
     private func printMembers(of name: String, from old: JSONObject, to new: JSONObject) throws {
         let names = old.members.map(\.name) + new.members.map(\.name).filter { old[$0] == nil }
         for member in names where old[member] != new[member] {
@@ -48,6 +52,9 @@ struct FieldPrinter {
 
     /// The change by words; `nil` if the two have no word in common, or are short and no sentences, as ids and times
     /// are.
+    ///
+    /// Ids and times that differ by a digit are quicker to read whole. Cost: quadratic in the number of changed words,
+    /// up to the limit of `EditScript`.
     private static func pieces(from old: JSONValue?, to new: JSONValue?) -> [WordDiff.Piece]? {
         guard let old, let new else { return nil }
         let (before, after) = (old.string ?? old.text, new.string ?? new.text)
@@ -55,6 +62,7 @@ struct FieldPrinter {
         let isSentence = [before, after].allSatisfy { $0.contains(where: \.isWhitespace) }
         guard isLong || (isSentence && old.string != nil && new.string != nil) else { return nil }
         let pieces = WordDiff.pieces(from: before, to: after)
+        // Common spaces and marks are no reason to mix two texts.
         let hasCommonWord = pieces.contains { $0.isKept && $0.text.contains { $0.isLetter || $0.isNumber } }
         return hasCommonWord ? pieces : nil
     }
@@ -69,6 +77,7 @@ struct FieldPrinter {
         }
     }
 
+    /// Prints a change by words, on the line of the name if it is one line.
     private func print(_ name: String, _ lines: [String], isQuoted: Bool) throws {
         let quote = isQuoted ? "\"" : ""
         guard lines.count > 1 else {
@@ -111,7 +120,8 @@ struct WordDiffText {
         return lines
     }
 
-    /// A piece as the parts of lines: each but the first begins a new line.
+    /// A piece as the parts of lines: each but the first begins a new line. Kept text is only escaped; in changed text
+    /// the invisible is written out, too.
     private func parts(of piece: WordDiff.Piece, at index: Int, in pieces: [WordDiff.Piece]) -> [String] {
         let isLast = index == pieces.count - 1
         switch piece {
@@ -127,10 +137,13 @@ struct WordDiffText {
         }
     }
 
-    /// One side of a change, by lines. A line end within it is shown as `
-    /// `.
+    /// One side of a change, by lines. A line end within it is shown as `⏎`. Spaces at the end of a line are written
+    /// out, since they may be the change.
     ///
-    /// - Parameter isLookalike: Whether the two halves differ only in how their letters are encoded.
+    /// - Parameters:
+    ///   - isLookalike: Whether the two halves differ only in how their letters are encoded. Everything beyond ASCII is
+    ///     then written out.
+    ///   - isLast: Whether the change ends the text, so that trailing spaces end a line.
     private func changed(
         _ text: String,
         _ open: String,
@@ -161,7 +174,8 @@ struct WordDiffText {
         }
     }
 
-    /// A kept text without its middle, or without the side that borders on no change.
+    /// A kept text without its middle, or without the side that borders on no change. Up to 20 characters more are
+    /// kept, because an `…` in place of a word saves nothing.
     private static func shortened(_ text: String, keepsStart: Bool, keepsEnd: Bool) -> String {
         let start = keepsStart ? context : 0
         let end = keepsEnd ? context : 0
@@ -169,6 +183,7 @@ struct WordDiffText {
         return text.prefix(start) + "…" + text.suffix(end)
     }
 
+    /// The lines of a text, empty ones included.
     private static func split(_ text: String) -> [String] {
         text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     }

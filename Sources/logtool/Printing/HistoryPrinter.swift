@@ -2,6 +2,9 @@ import EventLog
 import Projections
 
 /// Prints what happened to one entity, oldest first.
+///
+/// The entries may be a selection. The first one shows all its fields as new, because the entries before it are not
+/// known here.
 struct HistoryPrinter {
     let output: StandardOutput
     let entity: String
@@ -53,7 +56,7 @@ struct HistoryPrinter {
         }
     }
 
-    /// Each entry as scripts read it.
+    /// Each entry as scripts read it; `MatchPrinter` puts them into its own document.
     var objects: [JSONObject] {
         zip(entries, dwellTimes).enumerated().map { index, pair in
             var object = Self.json(pair.0, after: pair.1)
@@ -62,9 +65,11 @@ struct HistoryPrinter {
         }
     }
 
+    /// The names of the columns, in the widths of `headline`.
     private static let columns = "event   remote time (UTC)        recorded (UTC)           what"
 
-    /// Both times, the change, who made it, and the finer kinds in parentheses.
+    /// Both times, the change, who made it, and the finer kinds in parentheses. The remote's time comes first: it is
+    /// when the change happened, as far as anybody knows.
     private func headline(of entry: HistoryEntry, after dwell: Duration?) -> String {
         var words = [DisplayText.padded(entry.sequence.description, to: 6)]
         let remote = entry.remoteTime.map(TimeText.full) ?? "not told"
@@ -90,6 +95,7 @@ struct HistoryPrinter {
         }
     }
 
+    /// One entry as in `docs/cli-json.md`. Dwell times are whole milliseconds, the rest cut off.
     private static func json(_ entry: HistoryEntry, after dwell: Duration?) -> JSONObject {
         [
             "sequence": .string(entry.sequence.description),
@@ -103,6 +109,7 @@ struct HistoryPrinter {
         ]
     }
 
+    /// The colour of a change; edits, moves and links have that of a change.
     private func role(of change: String) -> Style.Role {
         switch change {
         case "created", "added", "started", "restored": .added

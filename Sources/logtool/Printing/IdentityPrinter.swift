@@ -2,6 +2,9 @@ import EventLog
 import Projections
 
 /// Prints what one of two logs never received (`diff --match identity`).
+///
+/// Sequences and entities are those of the log that has the entries; the other log knows them by other names or not at
+/// all.
 struct IdentityPrinter {
     let output: StandardOutput
     let differences: [IdentityDifference]
@@ -26,7 +29,7 @@ struct IdentityPrinter {
         .object(["same": .bool(differences.isEmpty), "differences": .array(differences.map(Self.json))])
     }
 
-    /// One difference for scripts.
+    /// One difference for scripts. `removed` is what the second log lacks, as in a diff from the first to the second.
     static func json(_ difference: IdentityDifference) -> JSONValue {
         .object([
             "entity": .string(difference.entity.description),
@@ -47,7 +50,8 @@ struct IdentityPrinter {
         ])
     }
 
-    /// Prints a thing with the changes that one log never received, and the first line of each.
+    /// Prints a thing with the changes that one log never received, and the first line of each. `cut` bounds the
+    /// quotation, and the full text is in `history`.
     private func print(_ difference: IdentityDifference) throws {
         let isRemoved = difference.lacking == .second
         let style = output.style

@@ -3,6 +3,8 @@ import Ingest
 import Projections
 
 /// Prints what a run of a recorder did.
+///
+/// `ingest` and `import` share it, so scripts read one document for both.
 struct IngestSummaryPrinter {
     let output: StandardOutput
     let summary: IngestSummary
@@ -15,6 +17,7 @@ struct IngestSummaryPrinter {
         for issue in summary.issues { StandardError.line(DisplayText.escaped("logtool: passed over \(issue)")) }
     }
 
+    /// `appended 3 events (18 to 20), 17 were there already`. Counts of zero are left out, but not the first.
     private var text: String {
         var parts = ["appended \(counted(summary.appended, "event"))"]
         if let first = summary.first, let last = summary.last { parts[0] += " (\(first) to \(last))" }
@@ -23,6 +26,7 @@ struct IngestSummaryPrinter {
         return parts.joined(separator: ", ")
     }
 
+    /// The members of `docs/cli-json.md`. The counts are always there, so that a script need not test for them.
     private var json: JSONObject {
         let issues = summary.issues.map { issue in
             JSONValue.object(["place": .string(issue.place), "reason": .string(issue.reason)])

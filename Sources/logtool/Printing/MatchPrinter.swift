@@ -2,6 +2,8 @@ import EventLog
 import Projections
 
 /// Prints the things that hold or held a text (`history --match`).
+///
+/// Found is what an entry says, not who wrote it, when, or what it answers (`EntryTexts`).
 struct MatchPrinter {
     /// One thing, and those of its entries that hold the text.
     struct Found {
@@ -25,11 +27,13 @@ struct MatchPrinter {
         guard !holding.isEmpty else { return nil }
         // An entry without fields leaves the text as it was.
         let last = history.last { !$0.fields.members.isEmpty }
+        // The last entry with fields is then the text before the end, which the thing no longer shows.
         let isGone = ["deleted", "removed", "ended"].contains(history.last?.change)
         return Found(entity: entity, holds: !isGone && last.map { excerpt(of: $0) != nil } == true, entries: holding)
     }
 
-    /// For people: the name, since when, and the text around what was found.
+    /// For people: the name, since when, and the text around what was found. Only the newest entry is quoted; the
+    /// others are named by event.
     func printText(_ found: Found) throws {
         let style = output.style
         let name = style.text(DisplayText.escaped(found.entity.description), .heading)

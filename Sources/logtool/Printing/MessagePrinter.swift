@@ -2,11 +2,17 @@ import EventLog
 import Projections
 
 /// Prints messages as lines: time, branches, id, author and text.
+///
+/// Prints logs of a million messages, so the usual message takes a short way: its bytes go from the store into one line
+/// that is used again. The general way, for cut, escaped and coloured texts, prints the same bytes for a text that
+/// needs none of these.
 struct MessagePrinter {
     let output: StandardOutput
     let view: ViewOptions
     private let style: Style
+    /// The line that is put together; empty between messages.
     private var line = TextLine()
+    /// Remembers the last day's text.
     private var clock = MinuteClock()
 
     init(output: StandardOutput, view: ViewOptions) {
@@ -33,12 +39,15 @@ struct MessagePrinter {
         var end = message.text(.cause) ?? ""
         if let time = message.text(.deletedAt) { end += " \(TimeText.minute(time))" }
         if let by = message.text(.deletedBy) { end += " by \(by)" }
+        // Without a known text the id is the only thing to show, unless `--ids` shows it anyway.
         let content = message[.content]
         let text = content.isText ? content : view.ids ? .none : message[.id]
         try print(message, prefix: "× ", text: text, marks: [end])
     }
 
     /// Prints the lines of a message. Further lines of its text are indented below the branches.
+    ///
+    /// - Parameter marks: Notes behind the text, in parentheses. They are never cut: the text gives way.
     private mutating func print(
         _ message: ShownMessage,
         prefix: String,
@@ -51,6 +60,7 @@ struct MessagePrinter {
         if !addPlain(text, role) {
             let lines = lines(of: text, behind: [prefix, id(of: message), speaker(of: message), end])
             line.add(role, style) { $0.add(lines.first ?? "") }
+            // Below the text of the first line: time and the spaces around it, then the branches that go on.
             let margin = String(repeating: " ", count: 20) + style.text(ThreadTree.stem(below: prefix), .quiet)
             for further in lines.dropFirst() {
                 try output.line(trimming: &line)
@@ -62,7 +72,7 @@ struct MessagePrinter {
         try output.line(trimming: &line)
     }
 
-    /// Begins the line with everything before the text.
+    /// Begins the line with everything before the text. Without an author there is no colon.
     private mutating func begin(_ message: ShownMessage, prefix: String) {
         line.add("  ")
         let time = message[.createdAt]
@@ -85,7 +95,8 @@ struct MessagePrinter {
         }
     }
 
-    /// Adds a text that is shown as it is; false, without adding, for others.
+    /// Adds a text that is shown as it is; false, without adding, for others. Not with a width, because the text might
+    /// have to be cut, nor with `--full`, because it might have more lines.
     private mutating func addPlain(_ text: LentValue, _ role: Style.Role?) -> Bool {
         if view.full || style.width != nil { return false }
         let style = style
@@ -102,10 +113,12 @@ struct MessagePrinter {
         return view.lines(of: text.json?.string ?? "", style: style, used: used)
     }
 
+    /// The id and the space behind it; empty without `--ids`.
     private func id(of message: ShownMessage) -> String {
         view.ids ? DisplayText.escaped(message.text(.id) ?? "") + "  " : ""
     }
 
+    /// What `begin` writes for the author, to measure it.
     private func speaker(of message: ShownMessage) -> String {
         let author = Self.escaped(message.author)
         return author.isEmpty ? "" : author + ": "
@@ -113,6 +126,7 @@ struct MessagePrinter {
 
     private static func escaped(_ text: LentValue) -> String { DisplayText.escaped(text.json?.string ?? "") }
 
+    /// `👍 3 🎉 1`: how many users each emoji has.
     private static func summary(of reactions: [JSONValue]) -> String {
         reactions.map { "\($0.text("emoji")) \($0["users"]?.array?.count ?? 0)" }.joined(separator: " ")
     }
@@ -128,6 +142,7 @@ private struct MinuteClock {
     /// The text of an instant, 16 bytes; `nil` for a value that is none.
     mutating func text(of value: LentValue) -> [UInt8]? {
         guard case .time(let time) = value else { return nil }
+        // Towards the past, also before 1970, where `%` alone is negative.
         let second = ((time.seconds % 86_400) + 86_400) % 86_400
         let day = (time.seconds - second) / 86_400
         if day != self.day {

@@ -3,7 +3,8 @@ import JSON
 import Projections
 
 extension ProofCheck {
-    /// The answer for scripts.
+    /// The answer for scripts (`docs/cli-json.md`). `text` is left out if the hashes fail: nothing is known of the
+    /// bytes then.
     func json(forEnvelope: Bool) -> JSONObject {
         let holds = holds(forEnvelope: forEnvelope)
         return [
@@ -16,7 +17,7 @@ extension ProofCheck {
 }
 
 extension ProvedEntries {
-    /// The answer for scripts.
+    /// The answer for scripts. `treeSize` and `root` are those that all proved entries share.
     var json: JSONObject {
         [
             "holds": .bool(holds),
@@ -30,12 +31,13 @@ extension ProvedEntries {
 }
 
 extension ProvedEntries.Failed {
+    /// `entry` counts from 1, in the order of the file.
     fileprivate var json: JSONObject {
         ["entry": .int(number), "sequence": .string(sequence), "reason": .string(reason)]
     }
 }
 
 extension InclusionProof {
-    /// The proof as a member of a larger document.
+    /// The proof as a member of a larger document: the same document as that of `prove --json`.
     func value() throws -> JSONValue { try JSONValue.parse(json) }
 }

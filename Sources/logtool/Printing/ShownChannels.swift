@@ -2,6 +2,9 @@ import Projections
 
 /// The channels of a state with their messages, which are lent one at a time: those of a whole log need not be in memory
 /// together.
+///
+/// Two origins: a state, which lends messages out of its store, and a document, which has rows already (the state of
+/// one channel). Printers see no difference.
 struct ShownChannels {
     /// One channel and its messages.
     struct Contents {
@@ -9,6 +12,7 @@ struct ShownChannels {
         let id: String
         /// The channel's row; `nil` if only its messages are known.
         fileprivate(set) var channel: JSONValue?
+        /// Rows of a document, in its order; empty if `lender` is set.
         fileprivate var messages: [JSONValue] = []
         fileprivate var deleted: [JSONValue] = []
         /// The channel of a state, which lends its messages instead.
@@ -62,6 +66,8 @@ struct ShownChannels {
     }
 
     /// The channels of a document, which has all rows already.
+    ///
+    /// Keys are source and id, because ids are unique within a source alone. Linear time.
     init(document: JSONValue) {
         var channels: [Contents] = []
         var places: [[String]: Int] = [:]

@@ -2,11 +2,13 @@ import JSON
 import Projections
 
 /// A message as people see it: a row of a document, or one that a state lends.
+///
+/// Valid only within the call that lends it, because `lent` borrows from the state's store.
 enum ShownMessage {
     case row(JSONValue)
     case lent(LentMessage)
 
-    /// The value of a member of its row.
+    /// The value of a member of its row. Texts of rows become `.string`, so that both forms give texts alike.
     subscript(member: LentMessage.Member) -> LentValue {
         switch self {
         case .row(let row): row[member.rawValue].map { $0.string.map { .string($0) } ?? .value($0) } ?? .none
@@ -25,7 +27,7 @@ enum ShownMessage {
         }
     }
 
-    /// What became of the answered message.
+    /// What became of the answered message. `live`, `deleted`, `unknown` or `compacted`; `nil` without a parent.
     var parentState: String? {
         switch self {
         case .row(let row): row["replyTo"]?["state"]?.string
@@ -41,7 +43,7 @@ enum ShownMessage {
 }
 
 extension LentValue {
-    /// Whether the value is a text.
+    /// Whether the value is a text. Numbers and times count, because a state keeps ids and instants unformatted.
     var isText: Bool {
         switch self {
         case .text, .string, .number, .time: true
@@ -49,7 +51,7 @@ extension LentValue {
         }
     }
 
-    /// Lends the text's UTF-8 bytes; none for other values.
+    /// Lends the text's UTF-8 bytes; none for other values. Only a text that the store keeps needs no copy.
     func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         if case .text(let text) = self { return text.withUTF8(body) }
         var text = json?.string ?? ""

@@ -2,6 +2,9 @@ import Projections
 
 /// Prints a state for people: channels with their threads as trees, then items, sessions, rows and issues. Scripts get
 /// JSON; the layout may change.
+///
+/// Sections without rows print nothing, not even a heading. The footer names sequence and digest, so that two listings
+/// can be told apart.
 struct StatePrinter {
     let output: StandardOutput
     /// The state document. Its messages are not read, so it may lack them.
@@ -25,7 +28,7 @@ struct StatePrinter {
         try printFooter(hasRemoteTimes: hasMessages || !rows("sessions").isEmpty)
     }
 
-    /// Items by list: a box, the text and the status.
+    /// Items by list: a box, the text and the status. The order is the document's: by source, list and position.
     private func printItems() throws {
         for list in rows("items").grouped(by: ["source", "list"]) {
             try heading(list[0].text("list"), "\(counted(list.count, "item")) in \(list[0].text("source"))")
@@ -61,7 +64,8 @@ struct StatePrinter {
         }
     }
 
-    /// Prompts by source: state, text and answer.
+    /// Prompts by source: state, text and answer. The answer follows its text behind an arrow, so both are cut
+    /// together.
     private func printPrompts() throws {
         for prompts in rows("prompts").grouped(by: ["source"]) {
             try heading("prompts", prompts[0].text("source"))
@@ -78,7 +82,8 @@ struct StatePrinter {
         }
     }
 
-    /// Rows by table, each as its record in JSON. `×` marks a softly deleted row.
+    /// Rows by table, each as its record in JSON. `×` marks a softly deleted row. A record is cut to the terminal's
+    /// width, in a file to 100 columns; `--full` shows all of it.
     private func printRows() throws {
         for table in rows("rows").grouped(by: ["source", "table"]) {
             try heading(table[0].text("table"), "\(counted(table.count, "row")) in \(table[0].text("source"))")
@@ -98,6 +103,7 @@ struct StatePrinter {
         let guilds = rows("guilds")
         if !guilds.isEmpty { try heading("guilds", counted(guilds.count, "guild")) }
         for guild in guilds {
+            // A guild's rows are found by a scan each: guilds are few.
             let isSame = { (row: JSONValue) in
                 row["source"] == guild["source"] && row["guild"] == guild["id"]
             }
@@ -109,6 +115,7 @@ struct StatePrinter {
             let id = view.ids ? "\(guild.text("id"))  " : ""
             try output.line("  \(quiet(id))\(style.text(DisplayText.escaped(name), .author))  \(quiet(notes))")
         }
+        // Sections that nobody reads row by row. They are in the document.
         let others = ["bans", "presences", "typing", "voiceStates", "readStates"]
             .map { (name: $0, count: rows($0).count) }.filter { $0.count > 0 }
         guard !others.isEmpty else { return }
@@ -131,6 +138,9 @@ struct StatePrinter {
         }
     }
 
+    /// Times of the remote and of the recorder are told apart, because a recorder may have received years of a remote
+    /// at once.
+    ///
     /// - Parameter hasRemoteTimes: whether something above has a time of the remote.
     private func printFooter(hasRemoteTimes: Bool) throws {
         let sequence = document.text("sequence")
@@ -157,6 +167,7 @@ struct StatePrinter {
         style.text(DisplayText.escaped(text), .quiet)
     }
 
+    /// The rows of a section; empty for one that `--only` left out.
     private func rows(_ section: String) -> [JSONValue] {
         document[section]?.array ?? []
     }
@@ -164,6 +175,8 @@ struct StatePrinter {
 
 extension ViewOptions {
     /// The escaped lines of a text to show: the first, cut to fit behind `used` columns, or all of them. Never empty.
+    ///
+    /// The rest of a line has 20 columns at least, so a narrow terminal wraps rather than show nothing.
     func lines(of text: String, style: Style, used: Int) -> [String] {
         guard full else {
             let (line, isCut) = DisplayText.firstLine(of: text)
@@ -174,7 +187,7 @@ extension ViewOptions {
     }
 }
 
-/// `1 message`, `2 messages`.
+/// `1 message`, `2 messages`. For nouns with a regular plural.
 func counted(_ count: Int, _ noun: String) -> String {
     "\(count) \(noun)\(count == 1 ? "" : "s")"
 }

@@ -2,6 +2,8 @@ import EventLog
 import Projections
 
 /// Prints what a log holds.
+///
+/// Counts by source are of held events: nothing here tells the source of a dropped one.
 struct StatisticsPrinter {
     let output: StandardOutput
     let statistics: LogStatistics
@@ -42,7 +44,7 @@ struct StatisticsPrinter {
             + "until it ends, the space of replaced pages is not used again and the file grows"
     }
 
-    /// As one document.
+    /// As one document. `missing` takes the place of `dropped` in a part, whose lack is not a compaction's.
     func printDocument() throws {
         var state = JSONObject()
         for section in Section.allCases { state[section.rawValue] = .int(statistics.state[section]) }
@@ -65,6 +67,8 @@ struct StatisticsPrinter {
         try output.line(JSONValue.object(document).lines)
     }
 
+    /// One source: its events, the bytes of its payloads without envelopes, and the times between which they were
+    /// received.
     private func print(_ source: LogStatistics.Source) throws {
         let name = output.style.text(DisplayText.escaped(source.name.rawValue), .heading)
         let size = ByteCountText.text(source.payloadBytes)
@@ -76,6 +80,7 @@ struct StatisticsPrinter {
         }
     }
 
+    /// One source as in `docs/cli-json.md`.
     private func json(_ source: LogStatistics.Source) -> JSONValue {
         var kinds = JSONObject()
         for (kind, count) in sortedKinds(of: source) { kinds[kind] = .int(count) }
@@ -89,6 +94,7 @@ struct StatisticsPrinter {
         ])
     }
 
+    /// The kinds by their bytes. A dictionary's order would change from run to run.
     private func sortedKinds(of source: LogStatistics.Source) -> [(String, Int)] {
         source.kinds.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { ($0.key, $0.value) }
     }

@@ -2,7 +2,7 @@ import EventLog
 import Projections
 
 /// Prints events one by one with what each of them changed. `begin` and `end` must surround all events; the caller
-/// flushes.
+/// flushes. The document is written as a list in pieces, because a log may have more steps than fit into memory.
 final class StepPrinter {
     private let output: StandardOutput
     private let form: ListForm
@@ -26,7 +26,8 @@ final class StepPrinter {
         if form == .document { try output.line(isFirst ? "]" : "\n]") }
     }
 
-    /// Prints one event; `title` is its frame's own name.
+    /// Prints one event; `title` is its frame's own name. Without differences, the event is printed as one that changed
+    /// nothing; the caller leaves it out if that is wanted.
     func print(_ event: Envelope, title: String?, _ differences: [StateDifference]) throws {
         switch form {
         case .text: try printText(event, title, differences)
@@ -38,6 +39,7 @@ final class StepPrinter {
         isFirst = false
     }
 
+    /// A headline for the event, its changes, and a blank line.
     private func printText(_ event: Envelope, _ title: String?, _ changes: [StateDifference]) throws {
         let frame = title.map { "  " + DisplayText.firstLine(of: $0).line } ?? ""
         let place =
@@ -49,6 +51,7 @@ final class StepPrinter {
         try output.line()
     }
 
+    /// The members of an event, its title and its changes (`docs/cli-json.md`).
     private func json(_ event: Envelope, _ title: String?, _ changes: [StateDifference]) -> JSONValue {
         var object = EventJSON.object(for: event)
         object["frame"] = .text(title)

@@ -8,6 +8,7 @@ struct ThreadTree {
     /// A message as far as threads care.
     struct Node {
         let id: String
+        /// The answered message's id; `nil` for a message that answers none.
         let replyTo: String?
         /// Why the parent is missing (`deleted`, `unknown` or `compacted`), or that it lives.
         let parentState: String?
@@ -34,10 +35,12 @@ struct ThreadTree {
     /// quadratic space.
     private static let drawnDepthMax = 16
 
+    /// The trees of the messages' indexes, with circles broken.
     private let forest: ReplyForest
     private var lines: [Line] = []
 
-    /// Draws the trees of messages; `nodes` are in the remote's order.
+    /// Draws the trees of messages; `nodes` are in the remote's order. Of two messages with one id, replies hang below
+    /// the first.
     static func lines(of nodes: [Node]) -> [Line] {
         let places = Dictionary(nodes.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
         let parents = nodes.map { node in node.replyTo.flatMap { places[$0] } }
@@ -58,6 +61,8 @@ struct ThreadTree {
     }
 
     /// Draws all trees. Orphans of one parent are drawn together, at the place of the first of them.
+    ///
+    /// A root either answers nothing, or its parent is not in the list, or it is the first of a circle.
     private mutating func draw(_ nodes: [Node], isLost: (Int) -> Bool) {
         let roots = forest.roots
         var orphans = Dictionary(grouping: roots.filter(isLost)) { nodes[$0].replyTo ?? "" }
@@ -68,6 +73,7 @@ struct ThreadTree {
                 drawReplies(forest.replies[root])
                 continue
             }
+            // The first orphan of this parent has drawn the others, too.
             guard let replies = orphans.removeValue(forKey: parent) else { continue }
             let state = nodes[root].parentState ?? "unknown"
             lines.append(Line(prefix: "", content: .lostParent(id: parent, state: state)))
@@ -75,6 +81,8 @@ struct ThreadTree {
         }
     }
 
+    /// Draws replies and everything below them, depth first. `pending` holds what is still to be drawn, the next on
+    /// top.
     private mutating func drawReplies(_ replies: [Int]) {
         var pending = [Step]()
         Self.push(replies, below: "", depth: 1, onto: &pending)
@@ -84,6 +92,8 @@ struct ThreadTree {
         }
     }
 
+    /// One message on the stack. Prefixes are made when it is pushed, because they depend on its place among its
+    /// siblings.
     private struct Step {
         let index: Int
         /// The prefix of the message.
