@@ -25,6 +25,7 @@ enum GlobalOptions {
                 try change(to: arguments[1])
                 arguments.removeFirst(2)
             } else if first.hasPrefix("-C") {
+                // The attached form, `-CDIR`.
                 try change(to: String(first.dropFirst(2)))
                 arguments.removeFirst()
             } else {
@@ -33,6 +34,7 @@ enum GlobalOptions {
         }
     }
 
+    /// Changes the directory of the process. Paths of later options and arguments are relative to it.
     private static func change(to directory: String) throws {
         // As with git, an empty directory changes nothing.
         guard !directory.isEmpty, chdir(directory) != 0 else { return }

@@ -1,7 +1,10 @@
 import ArgumentParser
 
 /// The help texts: examples first, then what the parser knows, then the exit codes.
+///
+/// The exit codes are in every help, because scripts decide by them.
 enum Help {
+    /// The examples of `logtool help`: one for each group of commands, and the options before a command.
     private static let rootExamples = [
         Example("logtool ingest chat.eventlog git ~/chat", "record every commit of a repository"),
         Example("logtool replay chat.eventlog", "show the channels, threads and items as they are now"),
@@ -23,7 +26,8 @@ enum Help {
         return text(for: command)
     }
 
-    /// The whole help of one command.
+    /// The whole help of one command. As wide as the terminal; 80 columns in a file, so that a saved help does not
+    /// depend on a window.
     static func text(for command: any ParsableCommand.Type) -> String {
         withExamples(LogTool.helpMessage(for: command, columns: Terminal.width(of: 1) ?? 80))
     }
@@ -65,6 +69,8 @@ enum Help {
 
     /// The failure of a command line that the parser refuses. For an unknown option it suggests a similar one of the
     /// same command.
+    ///
+    /// The parser's own suggestion is cut off.
     static func usageFailure(_ message: String, arguments: [String]) -> Failure {
         let name = commandName(in: arguments)
         guard let suggestion = message.firstRange(of: ". Did you mean '") else {
@@ -96,6 +102,7 @@ enum Help {
         examples.map { "  \($0.command)\n      \($0.meaning)" }.joined(separator: "\n")
     }
 
+    /// The codes of `Outcome`, in words that fit a help page.
     private static let exitCodes = """
         EXIT CODES:
           0 done, yes, the same    1 no: states differ, check failed, not found

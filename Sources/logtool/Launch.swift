@@ -9,6 +9,9 @@ enum Launch {
     }
 
     /// Runs one command line (without the program's name) and returns the process's exit code.
+    ///
+    /// What a command throws becomes one line on standard error and a code. A closed pipe is no failure, and a command
+    /// that has said all throws a bare `ExitCode`; both print nothing.
     static func run(_ arguments: [String]) async -> Int32 {
         var arguments = arguments
         do {
@@ -21,6 +24,7 @@ enum Launch {
                 return try show(help)
             }
             var command = try parse(arguments)
+            // Commands that wait are asynchronous; the others block their thread for the whole run.
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -43,6 +47,7 @@ enum Launch {
         return try LogTool.parseAsRoot(arguments)
     }
 
+    /// Prints a text of help. It needs no colour, so it is the same on a terminal and in a file.
     private static func show(_ text: String) throws -> Int32 {
         let output = StandardOutput(style: .plain)
         try output.line(text)

@@ -7,6 +7,9 @@ import Darwin
 #endif
 
 /// The root of all commands: `logtool COMMAND LOG …`.
+///
+/// It does nothing itself. `Launch` parses the named command alone where it can; this tree serves help, completions and
+/// messages.
 struct LogTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logtool",
@@ -45,6 +48,8 @@ struct LogTool: ParsableCommand {
 /// Where the program begins.
 @main
 enum EntryPoint {
+    /// Signal handlers come first: an interrupt during the parsing of arguments ends the process as any other does.
+    /// `exit` runs no deinitializers, so commands must have flushed (`StandardOutput`).
     static func main() async {
         Interrupts.install()
         let code = await Launch.run(Array(CommandLine.arguments.dropFirst()))

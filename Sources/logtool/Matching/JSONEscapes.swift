@@ -1,9 +1,13 @@
 /// JSON escapes (RFC 8259, section 7) in bytes that need not be JSON as a whole.
+///
+/// Not `JSONEscape` of the module `JSON`, which needs well-formed strings: a payload may be text, HTML or cut JSON, and
+/// a search must not fail on it.
 enum JSONEscapes {
     /// Replaces each escape by the character that it encodes; other bytes stay. The result is for searching, not for
     /// parsing: decoded quotes look like those of the syntax.
     static func undone(in payload: UnsafeRawBufferPointer) -> [UInt8] {
         var result: [UInt8] = []
+        // No escape is shorter than what it stands for.
         result.reserveCapacity(payload.count)
         var index = 0
         while index < payload.count {
@@ -44,7 +48,7 @@ enum JSONEscapes {
         return index + 6
     }
 
-    /// The code unit of `\uXXXX` at an index; `nil` if there is none.
+    /// The code unit of `\uXXXX` at an index; `nil` if there is none. An index beyond the end is allowed.
     private static func unit(at index: Int, in payload: UnsafeRawBufferPointer) -> UInt16? {
         guard index + 6 <= payload.count, payload[index] == UInt8(ascii: "\\"), payload[index + 1] == UInt8(ascii: "u")
         else { return nil }

@@ -7,11 +7,15 @@ import Darwin
 #endif
 
 /// A text to search for, in texts and in the bytes of payloads.
+///
+/// Texts are matched as written, without Unicode normalization: a search for evidence must tell two spellings apart.
 struct TextMatch {
     let text: String
     let ignoresCase: Bool
+    /// The text's UTF-8, searched for in payloads.
     private let bytes: [UInt8]
 
+    /// - Parameter text: Not empty; `MatchOptions` refuses an empty one, which would match everything.
     init(_ text: String, ignoresCase: Bool) {
         self.text = text
         self.ignoresCase = ignoresCase
@@ -33,6 +37,8 @@ struct TextMatch {
         return JSONEscapes.undone(in: payload).withUnsafeBytes(isFoundAsItIs)
     }
 
+    /// True if the bytes contain the text without decoding. Cost: linear for usual texts; with `ignoresCase` the
+    /// payload becomes a `String` first.
     private func isFoundAsItIs(in payload: UnsafeRawBufferPointer) -> Bool {
         if ignoresCase { return range(in: String(decoding: payload, as: UTF8.self)) != nil }
         guard let start = payload.baseAddress, let first = bytes.first, payload.count >= bytes.count else {
@@ -50,7 +56,10 @@ struct TextMatch {
 }
 
 /// The texts of a history's entry: what it says, not who wrote it, when, or what it answers.
+///
+/// Numbers and truth values are no texts.
 enum EntryTexts {
+    /// The members that tell about a message or item, by their names in histories.
     private static let others: Set<String> = [
         "author", "authorName", "createdAt", "editedAt", "replyTo", "cause", "from", "to", "by",
     ]

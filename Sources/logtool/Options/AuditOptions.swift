@@ -3,6 +3,9 @@ import EventLog
 import Projections
 
 /// Which changes an audit lists.
+///
+/// The options only parse; `AuditSelection` decides for a session. `HistorySelection` does the part that `history`
+/// shares.
 struct AuditOptions: ParsableArguments {
     @Flag(help: "Edits, of texts and of what surrounds them.")
     var edits = false
@@ -10,12 +13,15 @@ struct AuditOptions: ParsableArguments {
     @Flag(help: "Deletes, with the last known text.")
     var deletes = false
 
+    /// May be given often, and then one is enough. A word fits the class, the entry's `change` or one of its `kinds`;
+    /// no word is refused, because kinds grow with the apps.
     @Option(
         help: ArgumentHelp("Changes of this kind: edit, delete, move, restore, linked, retitled, …", valueName: "kind"),
         completion: .list(AuditEntry.Class.allCases.map(\.rawValue))
     )
     var change: [String] = []
 
+    /// Whose text it is, before or after the change. `--by` is who changed it.
     @Option(help: ArgumentHelp("Only what this author wrote: an id or a name.", valueName: "author"))
     var author: String?
 
@@ -39,7 +45,7 @@ struct AuditOptions: ParsableArguments {
     /// The kinds of things that have a history.
     static let auditable = EntityReference.Kind.allCases.filter { $0 != .issue }
 
-    /// The kinds of things that the audit covers: messages, unless others are requested.
+    /// The kinds of things that the audit covers: messages, unless others are requested. In the order of `auditable`.
     var kinds: [EntityReference.Kind] {
         if let entity = selectors.entity { return [entity.kind] }
         guard let only else { return [.message] }
@@ -56,6 +62,8 @@ struct AuditOptions: ParsableArguments {
     }
 
     /// The given options with their values; `-n` does not choose changes, it only cuts the list.
+    ///
+    /// These are the words of messages and of a page, so that both can be typed again.
     private var asked: [(name: String, value: String)] {
         let all: [(name: String, value: String?)] = [
             ("--edits", edits ? "" : nil), ("--deletes", deletes ? "" : nil),
@@ -66,6 +74,7 @@ struct AuditOptions: ParsableArguments {
         return all.compactMap { name, value in value.map { (name, $0) } } + selectors.asked.filter { $0.name != "-n" }
     }
 
+    /// Refuses what the audit could only answer by an empty list.
     func validate() throws {
         try selectors.refuse(["--kind"], because: "name the kind of change with --change")
         let entity = selectors.entity

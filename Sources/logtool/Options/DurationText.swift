@@ -1,6 +1,8 @@
 import ArgumentParser
 
 /// Durations as the command line writes them: `500ms`, `90s`, `30m`, `12h`, `7d`.
+///
+/// A day is 24 hours. There is no larger unit: months have no fixed length.
 enum DurationText {
     /// Reads a duration: digits without sign or fraction, and a unit.
     ///
@@ -9,6 +11,7 @@ enum DurationText {
         let units: [(suffix: String, milliseconds: Int64)] = [
             ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
         ]
+        // `ms` comes before `s`, which is the end of both. A unit whose digits do not fit gives way to the next.
         for unit in units where text.hasSuffix(unit.suffix) {
             let digits = text.dropLast(unit.suffix.count)
             guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),

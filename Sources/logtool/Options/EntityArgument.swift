@@ -13,6 +13,8 @@ enum EntityArgument {
 
     /// The one thing of a state that a reference names.
     ///
+    /// A reference that fits several things still names one of them if it is written in full.
+    ///
     /// - Throws: `Failure` with exit code 1 if nothing fits, naming the compaction if one dropped the thing; with exit
     ///   code 2 and the matches if several fit.
     static func only(
@@ -21,6 +23,7 @@ enum EntityArgument {
         of session: borrowing ReadSession
     ) throws -> EntityReference {
         let matches = state.find(reference)
+        // Not in the state: perhaps it never was, perhaps a compaction dropped it.
         guard let match = matches.first else {
             if let dropped = try Compaction.dropped(reference, in: state, session).first { throw failure(for: dropped) }
             throw Failure("find \"\(reference)\": nothing in the log fits", exitCode: Outcome.no)
@@ -32,6 +35,7 @@ enum EntityArgument {
         throw Failure("find \"\(reference)\": several things fit: \(shown)\(more)")
     }
 
+    /// The error for a message that compactions dropped. It names the act where the log still tells which.
     private static func failure(for dropped: DroppedMessage) -> Failure {
         let act = dropped.act.map {
             "the compaction of \(TimeText.full($0.recordedAt)), event \($0.sequence), dropped it"
@@ -44,7 +48,8 @@ enum EntityArgument {
     }
 }
 
-/// Channels as options. They are written as entities, with or without `channel:`.
+/// Channels as options. They are written as entities, with or without `channel:`. Only that prefix decides, because an
+/// id may contain colons.
 enum ChannelArgument {
     static func parse(_ text: String) throws -> EntityReference {
         let isNamed = text.hasPrefix("channel:")

@@ -1,6 +1,8 @@
 import EventLog
 
 /// The sources and kinds of a log's events. Reads no events. Names of events that were all dropped may be among them.
+///
+/// So a name that is known may still select nothing, but a name that is not known never does.
 struct KnownNames {
     let kindsBySource: [SourceName: Set<EventKind>]
 
@@ -17,7 +19,8 @@ struct KnownNames {
         return Set(chosen.values.flatMap { $0 }).map(\.rawValue).sorted()
     }
 
-    /// Refuses names that the log does not have, so that a misspelt one does not look like an empty list.
+    /// Refuses names that the log does not have, so that a misspelt one does not look like an empty list. A kind may be
+    /// given without its version.
     ///
     /// - Throws: `Failure` with exit code 1 that suggests a similar name.
     func check(source: SourceName?, kind: String? = nil) throws {
@@ -28,6 +31,7 @@ struct KnownNames {
         throw Self.failure("kind", kind, kinds(of: source))
     }
 
+    /// The error for an unknown name: a similar one, and at most twelve of the known ones.
     private static func failure(_ noun: String, _ name: String, _ known: [String]) -> Failure {
         let near = Suggestion.clause(for: name, among: known)
         let shown = known.prefix(12).joined(separator: ", ")

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// Options of every live source.
+/// Options of every live source. Tokens are named by place, never given by value (I14): a command line is seen by every
+/// user of the machine.
 struct LiveSourceOptions: ParsableArguments {
     @Flag(help: "Go on until interrupted.")
     var follow = false
@@ -34,11 +35,12 @@ struct LiveSourceOptions: ParsableArguments {
     }
 }
 
-/// Options of a gateway source.
+/// Options of a gateway source. Frames bring changes; the REST routes give the whole lists that close gaps.
 struct GatewaySourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The base of the REST routes; default: /api/v1 on the same server.", valueName: "url"))
     var rest: String?
 
+    /// For servers without the routes.
     @Flag(help: "Take no REST snapshots: what was missed stays a gap.")
     var noRest = false
 
@@ -68,7 +70,7 @@ struct GatewaySourceOptions: ParsableArguments {
     }
 }
 
-/// Options of a realtime source.
+/// Options of a realtime source. At least one table, because the service sends rows of named tables alone.
 struct RealtimeSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

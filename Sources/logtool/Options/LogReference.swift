@@ -8,6 +8,8 @@ import Darwin
 #endif
 
 /// The log of a command that shows one state: its directory, or `LOG[@POINT][#PROFILE]` as in `diff`.
+///
+/// Unlike `StateReference` it is always a log: `-` and names that end in `.json` are paths here, too.
 struct LogReference: Hashable {
     let path: String
     var point: Point?
@@ -20,6 +22,7 @@ struct LogReference: Hashable {
         guard case .log(let path, let point, let profile) = try StateReference.parse(text) else {
             return LogReference(path: text)
         }
+        // `canonical` is as good as no profile: `--profile` may then choose one.
         return LogReference(path: path, point: point, profile: profile == .canonical ? nil : profile)
     }
 }

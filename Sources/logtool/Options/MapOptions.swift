@@ -1,6 +1,8 @@
 import ArgumentParser
 
 /// The map of a cache, and the values for its `{values.NAME}`.
+///
+/// Values let one map serve several accounts or folders; `CacheMapReader` puts them in while it reads.
 struct MapOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Which table and column takes which member: a YAML file.", valueName: "file"),
@@ -30,6 +32,7 @@ struct NamedValue {
     let name: String
     let text: String
 
+    /// Splits at the first `=`, so the text may contain more of them, or be empty.
     static func parse(_ argument: String) throws -> NamedValue {
         guard let mark = argument.firstIndex(of: "="), mark > argument.startIndex else {
             throw ValidationError("\"\(argument)\" is no value: write owner=ada")

@@ -1,6 +1,8 @@
 import ArgumentParser
 
 /// Options to search for a text.
+///
+/// Plain texts, not patterns: a payload is full of marks that a pattern would have to escape.
 struct MatchOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only what holds or held this text.", valueName: "text"))
     var match: String?

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// When output is coloured.
+/// When output is coloured. `NO_COLOR` (https://no-color.org) counts only for `auto`: an option is more than the
+/// environment.
 enum ColorChoice: String, CaseIterable, ExpressibleByArgument {
     case auto, always, never
 }
@@ -21,7 +22,8 @@ struct OutputOptions: ParsableArguments {
         Progress(activity, isQuiet: quiet)
     }
 
-    /// Standard output for long lists: through a pager on a terminal, if the form is for people.
+    /// Standard output for long lists: through a pager on a terminal, if the form is for people. Not for forms that
+    /// programs read, even on a terminal.
     func paged(unless form: ListForm) -> StandardOutput {
         let output = standardOutput
         if form == .text, !noPager { output.pager = Pager.chosen }
@@ -33,6 +35,7 @@ struct OutputOptions: ParsableArguments {
         StandardOutput(style: Style(hasColor: hasColor, width: Terminal.width(of: 1)))
     }
 
+    /// Whether to colour. An empty `NO_COLOR` counts as not set, as its convention says.
     private var hasColor: Bool {
         switch color {
         case .always: true
@@ -58,7 +61,8 @@ enum ListForm {
     case lines
 }
 
-/// Machine-readable output as one document or as lines.
+/// Machine-readable output as one document or as lines. `--jsonl` is for long lists: a reader takes each line as it
+/// comes, and needs no memory for the whole.
 struct JSONListOptions: ParsableArguments {
     @Flag(help: "Print one JSON document.")
     var json = false

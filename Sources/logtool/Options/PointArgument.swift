@@ -3,6 +3,8 @@ import EventLog
 import Projections
 
 /// Points as options.
+///
+/// Points are resolved later, in a session: head and clock are the log's.
 enum PointArgument {
     /// A point as people write it; `parse` reads it back.
     static func text(_ point: Point) -> String {

@@ -2,6 +2,9 @@ import ArgumentParser
 import Projections
 
 /// The place in the log that a command looks at.
+///
+/// `unconditional` parsing, here and for `--from`, `--to` and `--tail`: a value that begins with a dash is taken, and
+/// refused by name instead of as an unknown option.
 struct PointOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,

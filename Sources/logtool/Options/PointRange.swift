@@ -2,6 +2,8 @@ import EventLog
 import Projections
 
 /// A run of sequences, both ends included, as `--from` and `--to` give it.
+///
+/// For times both ends are inclusive, too: `--from T --to T` gives the events of that very instant.
 struct PointRange {
     let from: Point?
     let to: Point?
@@ -9,7 +11,8 @@ struct PointRange {
     /// True if one of the two is given.
     var isGiven: Bool { from != nil || to != nil }
 
-    /// The requested sequences in a session; `nil` if the log has none between the two.
+    /// The requested sequences in a session; `nil` if the log has none between the two. `--from 0` begins at the first
+    /// event.
     func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {
         let first = try max(firstSequence(in: session), SequenceNumber(1))
         let last = try to?.resolve(in: session) ?? session.head

@@ -3,6 +3,7 @@ import ArgumentParser
 /// Options of git, github, status and cloudkit sources. Tokens are given by place, never by value (I14): values on a
 /// command line are seen by every user of the machine.
 struct PolledSourceOptions: ParsableArguments {
+    /// For a server of one's own, or a test's; default: the service's.
     @Option(help: ArgumentHelp("github, cloudkit: the base of the API.", valueName: "url"))
     var api: String?
 
@@ -27,13 +28,15 @@ struct PolledSourceOptions: ParsableArguments {
     )
     var interval: Duration?
 
+    /// The app's token, beside the user's in `--token-file`.
     @Option(help: ArgumentHelp("cloudkit: the variable that holds the API token.", valueName: "variable"))
     var apiTokenEnv: String?
 
     @Option(help: ArgumentHelp("cloudkit: development or production.", valueName: "name"))
     var environment: String?
 
-    /// Why the options do not fit a kind of source; `nil` if they do.
+    /// Why the options do not fit a kind of source; `nil` if they do. Each option is listed with its kinds, so the
+    /// message can name them.
     func fault(forKind kind: String) -> String? {
         let given: [(name: String, isGiven: Bool, kinds: Set<String>)] = [
             ("--api", api != nil, ["github", "cloudkit"]), ("--pattern", !patterns.isEmpty, ["status"]),

@@ -1,6 +1,8 @@
 import ArgumentParser
 
 /// Whether each entry of a list comes with its event's proof.
+///
+/// Cost: for each entry a path of O(log n) hashes and a copy of its event, which make the output many times larger.
 struct ProvingOptions: ParsableArguments {
     @Flag(help: "Give each entry the inclusion proof of its event; check them with prove --check.")
     var prove = false

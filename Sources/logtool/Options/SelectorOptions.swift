@@ -4,6 +4,8 @@ import Projections
 
 /// Selects the part of a log that a list shows; the same options in every command that lists. A command refuses those
 /// that mean nothing for what it lists.
+///
+/// All given ones must fit. `EventSelection` applies them to events and `HistorySelection` to entries of histories.
 struct SelectorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Only what this recorder received.", valueName: "name"),
@@ -53,6 +55,7 @@ struct SelectorOptions: ParsableArguments {
     )
     var count: Int?
 
+    /// `--channel` is itself a thing, so it excludes `--entity`. `-n 0` is allowed: it checks names and lists nothing.
     func validate() throws {
         if let count, count < 0 { throw ValidationError("-n is a count: 0 or more") }
         if channel != nil && entity != nil { throw ValidationError("--channel and --entity exclude each other") }
@@ -61,7 +64,8 @@ struct SelectorOptions: ParsableArguments {
     /// The run of sequences, both ends included.
     var range: PointRange { PointRange(from: from, to: to) }
 
-    /// The names of the given options, as on a command line.
+    /// The names of the given options, as on a command line. In the order of `asked`, whatever the order on the command
+    /// line.
     var given: [String] { asked.map(\.name) }
 
     /// The given options with their values, as people write them.

@@ -1,5 +1,7 @@
 /// The default name of a source in the log. It depends on kind and address alone, because a later run must find the
 /// same source.
+///
+/// Two addresses with one last part give one name. Their events would then be one source, so `--as` tells them apart.
 enum SourceNaming {
     /// The kind and the last part of the address, such as `git-chat`, without characters that mark an entity, a point
     /// or a profile.
@@ -16,6 +18,7 @@ enum SourceNaming {
         return name.isEmpty ? kind : "\(kind)-\(shortened(name))"
     }
 
+    /// A name without what follows its last dot; a name that begins with its only dot stays.
     private static func withoutExtension(_ name: String) -> String {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
         return String(name[..<dot])

@@ -12,7 +12,7 @@ struct ProfileOptions: ParsableArguments {
     var profile = Profile.canonical
 }
 
-/// Options for how a state is made and read.
+/// Options for how a state is made and read. `StateQuery` holds the same choices without the parser.
 struct StateOptions: ParsableArguments {
     @OptionGroup var reading: ProfileOptions
 
@@ -41,6 +41,7 @@ struct StateOptions: ParsableArguments {
     )
     var without: Set<SequenceNumber> = []
 
+    /// The result is then no state that ever was: it lacks what the compaction dropped.
     @Flag(help: "Before the last compaction: answer from the events that are left.")
     var retained = false
 
@@ -59,7 +60,7 @@ struct StateOptions: ParsableArguments {
         if rules != nil, reading.profile != .canonical { throw ValidationError("give one of --profile and --rules") }
     }
 
-    /// The query made of these options, a point and a source.
+    /// The query made of these options, a point and a source. Nothing is opened or checked yet.
     func query(at point: Point?, source: SourceName?) -> StateQuery {
         StateQuery(
             point: point,
@@ -87,7 +88,8 @@ enum ProfileArgument {
     }
 }
 
-/// Reading rules as an option, separated by commas. Their order and repeats mean nothing.
+/// Reading rules as an option, separated by commas. Their order and repeats mean nothing. Names are those of the
+/// enumeration's cases, so a new rule is known here at once.
 enum RulesArgument {
     /// The rules by name.
     static let names: [String: ReadingRule] = Dictionary(
@@ -108,7 +110,7 @@ enum RulesArgument {
     }
 }
 
-/// Times as options.
+/// Times as options. Without a zone, a time is UTC: no result depends on the machine's zone (I10).
 enum TimeArgument {
     static func parse(_ text: String) throws -> Timestamp {
         guard let time = Timestamp(written: text) else {
@@ -120,7 +122,8 @@ enum TimeArgument {
     }
 }
 
-/// Source names as options.
+/// Source names as options. Only the limits of names are checked (I3); whether the log has the source is for
+/// `KnownNames`.
 enum SourceArgument {
     static func parse(_ text: String) throws -> SourceName {
         do {
@@ -148,7 +151,8 @@ enum SectionArgument {
     }
 }
 
-/// Sequences as an option, separated by commas. Only digits are read: `UInt64` would take a sign, too.
+/// Sequences as an option, separated by commas. Only digits are read: `UInt64` would take a sign, too. Empty parts,
+/// zero and numbers of more than 64 bits are refused.
 enum SequenceListArgument {
     static func parse(_ text: String) throws -> Set<SequenceNumber> {
         let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in

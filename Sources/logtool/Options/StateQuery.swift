@@ -3,6 +3,8 @@ import Projections
 
 /// A command's query for a state: up to which point, in whose reading, which part. It opens nothing and resolves
 /// nothing; names are checked against a session by `checkNames`.
+///
+/// Equal queries of one log at one head give equal states, whether or not states beside the log are used (I19).
 struct StateQuery: Sendable {
     /// The last event of the state; `nil` for the head.
     var point: Point?
@@ -33,10 +35,13 @@ struct StateQuery: Sendable {
         options.without = without
         options.retained = retained
         options.checks = checks
+        // The build names the states: another build cannot read them.
         options.keeping = usesKeptStates ? KeptStateOptions(build: ProgramIdentity.build) : nil
         return options
     }
 
+    /// A dropped event cannot be left out, because its effect may be in what the compaction kept.
+    ///
     /// - Throws: `Failure` with exit code 1 if the log has no such source, or lacks an event of `without`.
     func checkNames(in session: borrowing ReadSession) throws {
         if let source { try KnownNames(session).check(source: source) }
@@ -49,7 +54,7 @@ struct StateQuery: Sendable {
         }
     }
 
-    /// The options of the state document.
+    /// The options of the state document. With rules of the user's own, the document's `profile` names them.
     var documentOptions: DocumentOptions {
         var options = DocumentOptions()
         options.asOf = asOf

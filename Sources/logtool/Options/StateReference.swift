@@ -2,6 +2,9 @@ import ArgumentParser
 import Projections
 
 /// A state as named on the command line: `LOG[@POINT][#PROFILE]`, a state document (`*.json`) or `-`.
+///
+/// The text alone decides what it is: `.json` is a document, everything else a log. `diff` tells a cache by its suffix
+/// (`StateReference+Cache.swift`).
 enum StateReference: Hashable {
     case log(path: String, point: Point?, profile: Profile)
     case document(path: String)
@@ -18,6 +21,7 @@ enum StateReference: Hashable {
         let name = text[nameStart...]
         let hash = name.lastIndex(of: "#")
         let at = name.indices.last { name[$0] == "@" && !isWithinProfile($0, of: text, behind: hash) }
+        // In the order of the text: a point may come before the profile or behind it.
         let marks = [at, hash].compactMap(\.self).sorted()
         var point: Point?
         var profile = Profile.canonical
@@ -45,6 +49,7 @@ extension StateReference {
             guard let mark = profile.rawValue.firstIndex(of: "@"), behind.hasPrefix(profile.rawValue) else {
                 return false
             }
+            // The `@` must be at the place that it has in the profile's name.
             let start = profile.rawValue.distance(from: profile.rawValue.startIndex, to: mark)
             return text.distance(from: hash, to: at) == start + 1
         }

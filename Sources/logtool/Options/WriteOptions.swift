@@ -2,6 +2,8 @@ import ArgumentParser
 import EventLog
 
 /// The log that a command writes, and how.
+///
+/// Shared by all commands that append. Reading needs neither: readers wait for no writer.
 struct WriteOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("How long to wait for another writer: 90s, 30m.", valueName: "duration"),
@@ -26,7 +28,7 @@ struct WriteOptions: ParsableArguments {
     }
 }
 
-/// When an append counts as done.
+/// When an append counts as done. The command itself ends only when everything is durable, in both cases (I5).
 enum DurabilityChoice: String, CaseIterable, ExpressibleByArgument {
     case synced, fast
 }

@@ -6,6 +6,8 @@ import Synchronization
 ///
 /// All values are made even if one fails.
 ///
+/// For values that take far longer than a thread takes to start, such as folds.
+///
 /// - Throws: The first error in order of the indexes.
 func concurrentMap<Value: Sendable>(
     _ indexes: Range<Int>,
@@ -14,6 +16,7 @@ func concurrentMap<Value: Sendable>(
     // One value needs no thread.
     if indexes.count == 1 { return [try make(indexes.lowerBound)] }
     let results = Mutex([Result<Value, any Error>?](repeating: nil, count: indexes.count))
+    // The mutex is held for an assignment alone, so threads hardly wait for each other.
     DispatchQueue.concurrentPerform(iterations: indexes.count) { place in
         let result = Result { try make(indexes.lowerBound + place) }
         results.withLock { $0[place] = result }

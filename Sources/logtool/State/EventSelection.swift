@@ -4,7 +4,8 @@ import Projections
 /// The events of a log that selectors choose. Made for one session: other events may have come in the next.
 struct EventSelection {
     private let selectors: SelectorOptions
-    /// The events that changed the requested thing or channel; `nil` if none was requested.
+    /// The events that changed the requested thing or channel; `nil` if none was requested. A set of sequences, because
+    /// events of one thing are few and far apart.
     private let touching: Set<SequenceNumber>?
     /// The requested sequences; `nil` if no event lies between `--from` and `--to`.
     private let range: ClosedRange<SequenceNumber>?
@@ -41,6 +42,7 @@ struct EventSelection {
         var found: [SequenceNumber] = []
         var upper = range.upperBound
         while count > 0 {
+            // Block by block from the end: the last matches of a long log are found without reading its start.
             let lower = max(range.lowerBound, SequenceNumber(upper.rawValue - min(upper.rawValue - 1, 4_095)))
             assert(lower <= upper, "a block holds at least one sequence")
             var matches: [SequenceNumber] = []
@@ -48,6 +50,7 @@ struct EventSelection {
                 if includes(event.envelope), isWanted(event) { matches.append(event.sequence) }
                 return true
             }
+            // Blocks come last first, each ascending within.
             found = matches + found
             if found.count >= count { return found[found.count - count]...range.upperBound }
             if lower == range.lowerBound { return found.first.map { $0...range.upperBound } }
@@ -92,6 +95,9 @@ struct EventSelection {
     }
 
     /// The events that changed the requested thing or channel; `nil` if none was requested.
+    ///
+    /// Cost: with the index of channels, one message's channel. Else a replay that notes the rows that each event
+    /// touches.
     private static func touching(
         _ selectors: SelectorOptions,
         _ session: borrowing ReadSession,

@@ -3,6 +3,9 @@ import Projections
 
 /// Finds the events that caused the differences between two states. Opens the logs itself, so it is for `diff
 /// --explain` alone.
+///
+/// "Responsible" is every event that changed a row, also one whose change was undone later: which of them matters is
+/// for people to say.
 struct Explanation {
     let first: StateReference
     let second: StateReference
@@ -26,6 +29,7 @@ struct Explanation {
         return found.mapValues { $0.sorted() }
     }
 
+    /// The sequences in one log, each thing's ascending.
     private func responsible(for wanted: Set<EntityReference>, in place: Place) throws
         -> [EntityReference: [SequenceNumber]]
     {
@@ -33,6 +37,7 @@ struct Explanation {
         return try EventStore.open(at: path).read { session in
             let last = try query.point?.resolve(in: session) ?? session.head
             let start = try from?.resolve(in: session) ?? (isOneLog ? session.head : .zero)
+            // Either point may be the later one. Two equal points have no events between them.
             let (low, high) = (min(start, last), max(start, last))
             guard low < high else { return [:] }
             var found: [EntityReference: [SequenceNumber]] = [:]
@@ -46,6 +51,7 @@ struct Explanation {
         }
     }
 
+    /// True if both states are of one log, by its path as written.
     private var isOneLog: Bool {
         if case .log(let left, _, _) = first, case .log(let right, _, _) = second { left == right } else { false }
     }

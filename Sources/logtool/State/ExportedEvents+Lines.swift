@@ -3,7 +3,7 @@ import Ingest
 
 extension ExportedEvents {
     /// True if a regular file's first line is such an event. False for a pipe and standard input, which cannot be read
-    /// twice.
+    /// twice. Opens the file for its first line alone, so that the source that is chosen then reads it from the start.
     static func begin(file: String) -> Bool {
         guard file != "-", InputFile.isRegular(file), let first = try? LineReader(file).next() else { return false }
         return ExportReader.isEvent(first)
@@ -27,6 +27,7 @@ extension ExportedEvents {
         }
     }
 
+    /// The error for the line that was read last. `record` was not called yet, so nothing is appended.
     private func fault(_ lines: LineReader, _ reason: String) -> Failure {
         Failure("\(operation) \"\(object)\", line \(lines.number): \(reason); nothing was appended")
     }

@@ -4,6 +4,7 @@ import Projections
 /// The things, and the entries of their histories, that selectors choose. `EventSelection` does the same for events.
 struct HistorySelection {
     private let selectors: SelectorOptions
+    /// The requested sequences; `nil` if none lies between `--from` and `--to`. All of the log without these options.
     private let range: ClosedRange<SequenceNumber>?
 
     /// - Throws: `Failure` with exit code 1 if the log has no such source or kind.
@@ -13,7 +14,8 @@ struct HistorySelection {
         range = try selectors.range.range(in: session)
     }
 
-    /// True if a thing is of the requested source, and is the requested entity or in the requested channel.
+    /// True if a thing is of the requested source, and is the requested entity or in the requested channel. Names may
+    /// lack their first parts, as in `EntityReference.fits`.
     func includes(_ thing: EntityReference) -> Bool {
         if let source = selectors.source, thing.parts.first != source.rawValue { return false }
         if let entity = selectors.entity { return entity.fits(thing.parts) }

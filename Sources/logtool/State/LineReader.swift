@@ -5,7 +5,8 @@ import Darwin
 #endif
 
 /// Reads a file or standard input line by line, holding no more than one line and one piece of 256 KiB. Lines have a
-/// limit, so that input without line ends cannot fill the memory. For one thread.
+/// limit, so that input without line ends cannot fill the memory. For one thread. A CR before the LF belongs to the
+/// line; JSON takes it as white space.
 final class LineReader {
     /// The longest lines that are read.
     struct Limits {
@@ -26,7 +27,9 @@ final class LineReader {
     private var isAtEnd = false
     private static let pieceBytes = 1 << 18
 
-    /// Opens a file; `-` is standard input.
+    /// Opens a file; `-` is standard input. Waits while a FIFO has no writer.
+    ///
+    /// - Throws: `Failure` if the file cannot be opened.
     init(_ path: String, limits: Limits = Limits()) throws {
         self.path = path
         self.limits = limits
@@ -100,6 +103,7 @@ final class LineReader {
         }
     }
 
+    /// An error with the reason in `errno`; to be called before anything else changes that.
     private static func trouble(_ path: String) -> Failure {
         Failure("read \"\(path)\": \(String(cString: strerror(errno)))")
     }

@@ -5,10 +5,11 @@ import Projections
 ///
 /// Cost: reads every event, and folds the state unless the derived data has its summary.
 struct LogStatistics {
-    /// One source's events.
+    /// One source's events. Counts are of held events; dropped ones left no source that could be counted.
     struct Source {
         let name: SourceName
         var kinds: [String: Int] = [:]
+        /// Bytes of payloads alone. Envelopes, keys and LMDB's pages make the file larger.
         var payloadBytes = 0
         var first: Timestamp
         var last: Timestamp
@@ -61,6 +62,7 @@ struct LogStatistics {
         )
     }
 
+    /// Joins lanes by source, sorted by name. Lanes differ by attributes, too, which no count shows.
     private static func sources(of lanes: some Sequence<Lane>) -> [Source] {
         var sources: [SourceName: Source] = [:]
         for lane in lanes {

@@ -5,6 +5,8 @@ import Projections
 /// the remote's time.
 enum PointNotice {
     /// The notice; `nil` unless the point is a time before the first event.
+    ///
+    /// A time between events names the event before it and needs no notice.
     static func text(for point: Point?, resolvedTo sequence: SequenceNumber, in session: borrowing ReadSession) throws
         -> String?
     {

@@ -11,6 +11,8 @@ import Foundation
 /// therefore cannot be copied.
 ///
 /// Folders of killed runs are removed when the next one is made: their locks are free.
+///
+/// Readable by its owner alone, because it holds what logs and caches hold.
 struct ScratchFolder: ~Copyable {
     /// Tells the folders of one process apart; any thread may make one.
     private static let count = Atomic(0)
@@ -20,6 +22,8 @@ struct ScratchFolder: ~Copyable {
     private let folder: Folder
 
     /// Makes the folder.
+    ///
+    /// - Throws: `Failure` that names `TMPDIR` if no folder can be made there.
     init() throws {
         let parent = FileManager.default.temporaryDirectory.path
         let number = Self.count.add(1, ordering: .relaxed).oldValue

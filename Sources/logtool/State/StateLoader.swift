@@ -2,6 +2,8 @@ import EventLog
 import Projections
 
 /// Replays a log to the state of a query. Each method reads in one session, so in one prefix of the log (I6).
+///
+/// Kept states are used and made as the query says (I19). It never writes to the log itself.
 struct StateLoader {
     let store: EventStore
     /// Shows how far a replay is; `nil` for no progress.
@@ -9,7 +11,7 @@ struct StateLoader {
     /// True suppresses the notice about times before the first event.
     var isQuiet = false
 
-    /// The state document of a query.
+    /// The state document of a query. In memory as a whole; `logState` with `writeLines` needs the state alone.
     func document(for query: StateQuery) throws -> JSONValue {
         var state = try logState(for: query)
         return state.document(query.documentOptions)
@@ -95,6 +97,8 @@ struct StateLoader {
 
     /// The last event of the state. Unless `isQuiet`, a notice on standard error points out a time before the first
     /// event.
+    ///
+    /// - Throws: `Failure` for unknown names, `ProjectionError` (exit 1) for a point beyond the head.
     private func sequence(of query: StateQuery, in session: borrowing ReadSession) throws -> SequenceNumber {
         try query.checkNames(in: session)
         let sequence = try query.point?.resolve(in: session) ?? session.head

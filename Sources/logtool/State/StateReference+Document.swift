@@ -10,6 +10,9 @@ import Darwin
 extension StateReference {
     /// The state document that the reference names, with the rows of one source if one is given.
     ///
+    /// A document of a log is made with its digest; one from a file keeps the digest that it states, which nothing
+    /// checks.
+    ///
     /// - Throws: `Failure` if a document cannot be read or is invalid; what opening and replaying a log throw.
     func document(source: SourceName?, progress: Progress? = nil, isQuiet: Bool = false) throws -> JSONValue {
         switch self {
@@ -24,7 +27,8 @@ extension StateReference {
         }
     }
 
-    /// Reads a state document. Only its format is checked; a section that it lacks counts as empty.
+    /// Reads a state document. Only its format is checked; a section that it lacks counts as empty. So a document made
+    /// by hand may have the sections of interest alone.
     private static func parse(_ bytes: [UInt8], name: String) throws -> JSONValue {
         let document: JSONValue
         do {
@@ -51,9 +55,9 @@ extension JSONValue {
     }
 }
 
-/// Reads whole files.
+/// Reads whole files. For inputs that are needed as a whole; `LineReader` reads long ones line by line.
 enum InputFile {
-    /// The bytes of a file; of standard input for `-`.
+    /// The bytes of a file; of standard input for `-`. A pipe is read to its end, however long that takes.
     ///
     /// - Throws: `Failure` if the file cannot be read or has more than `bytesMax` bytes.
     static func bytes(at path: String, bytesMax: Int = .max) throws -> [UInt8] {
@@ -81,6 +85,7 @@ enum InputFile {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// An error with the reason in `errno`; to be called before anything else changes that.
     private static func trouble(_ path: String) -> Failure {
         Failure("read \"\(path)\": \(String(cString: strerror(errno)))")
     }

@@ -10,6 +10,7 @@ import Projections
 struct StateWalk: Sendable {
     let store: EventStore
     let query: StateQuery
+    /// The state that later points are folded from; `nil` for kept states and the first event alone.
     private var base: LogState?
 
     init(store: EventStore, query: StateQuery) {
@@ -17,7 +18,8 @@ struct StateWalk: Sendable {
         self.query = query
     }
 
-    /// The state at a point. It does not become the base, because a search cannot yet know on which side it goes on.
+    /// The state at a point. It does not become the base, because a search cannot yet know on which side it goes on. A
+    /// base behind the point is of no use, and is passed over.
     func state(at point: SequenceNumber) throws -> LogState {
         let (base, options) = (base, query.replayOptions)
         return try store.read { session in
