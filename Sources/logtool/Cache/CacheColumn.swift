@@ -3,6 +3,9 @@ import Projections
 
 /// One column of a mapped table: the origin of its values and their storage class. A class, so that making rows copies
 /// none of it.
+///
+/// Three steps make a value: `origin` finds it, `storage` converts it, and `fallback` takes its place if either gives
+/// none.
 final class CacheColumn: Sendable {
     /// Where a value comes from.
     enum Origin: Sendable {
@@ -36,7 +39,7 @@ final class CacheColumn: Sendable {
     let name: String
     let origin: Origin
     let storage: Storage
-    /// Stored where a row has no value (`default` in a map).
+    /// Stored where a row has no value (`default` in a map). Not converted: a map writes it as the column stores it.
     let fallback: SQLiteValue
     /// The line in the map, for messages.
     let line: Int
@@ -89,7 +92,8 @@ final class CacheColumn: Sendable {
         }
     }
 
-    /// Adds the value that a row has for the column.
+    /// Adds the value that a row has for the column. A batch has exactly one cell for each column, whatever the row
+    /// lacks.
     func add(_ value: LentValue, to batch: CellBatch) {
         if !addStored(value, to: batch) { batch.add(fallback) }
     }
@@ -120,9 +124,11 @@ final class CacheColumn: Sendable {
         }
     }
 
+    /// Adds a value that a storage class converts; false, without adding, for a text that is no time.
     private func add(converted value: JSONValue, to batch: CellBatch) -> Bool {
         switch (storage, value) {
         case (.text, _): batch.add(value.string ?? value.text)
+        // A text that is no 64-bit integer stays a text: rounding would merge ids.
         case (.integer, .string(let text)): if let number = Int64(text) { batch.add(number) } else { batch.add(text) }
         case (.integer, _): return batch.add(.value(value))
         default:
@@ -133,6 +139,7 @@ final class CacheColumn: Sendable {
     }
 
     /// A time in the column's unit. Whole seconds since 1970 stay integers; fractions become floating-point numbers.
+    /// For times of this century a `Double` resolves microseconds, not nanoseconds.
     private func time(_ time: Timestamp) -> SQLiteValue {
         let nanoseconds = Int64(time.nanoseconds)
         switch storage {

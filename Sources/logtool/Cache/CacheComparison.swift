@@ -7,6 +7,8 @@ import Projections
 /// columns of plain tables are read, never indexes, views or functions.
 ///
 /// The log's side is a database, too, so that both sides have the same affinities, conflicts and order.
+///
+/// The map decides what is compared. Columns and tables that it does not name belong to the app.
 struct CacheComparison {
     /// A row on which the two sides differ.
     struct Difference {
@@ -44,6 +46,8 @@ struct CacheComparison {
     /// Writes the rows that the log gives into a new file of our own, with the cache's column affinities: a text of
     /// digits in an INTEGER column must become the same number on both sides.
     ///
+    /// Cost: writes all mapped rows of the state into the new file.
+    ///
     /// - Throws: `Failure` if the cache lacks a table or column, or is no readable database.
     init(of state: borrowing LogState, _ map: CacheMap, with cache: SQLiteConnection, at path: String) throws {
         let log = try SQLiteConnection(path, .building)
@@ -63,6 +67,8 @@ struct CacheComparison {
 
     /// Compares a state with the cache at a path, using a scratch folder that is removed afterwards; see
     /// `forEachDifference`.
+    ///
+    /// Memory stays bounded: the log's rows are in a file, and SQLite sorts both sides.
     ///
     /// - Throws: `Failure` with exit code 2 if the cache cannot be read.
     static func compare(
@@ -95,7 +101,7 @@ struct CacheComparison {
     /// Calls `body` with each difference, in the map's table order and by key within a table, until `body` returns
     /// false.
     ///
-    /// Cost: reads and sorts all rows of both sides.
+    /// Cost: reads and sorts all rows of both sides. Each table is one query on each side.
     func forEachDifference(_ body: (Difference) throws -> Bool) throws {
         for table in map.tables {
             let walk = try TableWalk(table, key: cache.key(of: table, in: map), log: log, cache: cache)
@@ -150,6 +156,7 @@ private final class TableWalk {
                 switch order(left, right) {
                 case .before: return try missing(left)
                 case .after: return try extra(right)
+                // Both sides advance before the comparison: a key is never met twice.
                 case .same:
                     try advanceLog()
                     try advanceCache()
@@ -180,6 +187,7 @@ private final class TableWalk {
         return fields.isEmpty ? nil : difference(.different, left, fields)
     }
 
+    /// A difference that names the row by its key.
     private func difference(
         _ change: Difference.Change,
         _ row: [SQLiteValue],
@@ -194,6 +202,7 @@ private final class TableWalk {
         return Difference.Field(column: column.name, member: column.originName, log: log, cache: cache)
     }
 
+    /// The order of two rows by their keys, the first differing column deciding.
     private func order(_ left: [SQLiteValue], _ right: [SQLiteValue]) -> SQLiteValue.Order {
         for index in key {
             let order = left[index].order(beside: right[index])

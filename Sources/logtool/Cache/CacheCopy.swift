@@ -3,6 +3,8 @@ import Projections
 
 /// Copies rows of one cache into another with the same tables. Rows are copied as they are; nothing compares them with
 /// the log.
+///
+/// Both are read and written row by row, so memory does not grow with the table.
 struct CacheCopy {
     private let cache: SQLiteConnection
     private let target: SQLiteConnection
@@ -48,9 +50,11 @@ struct CacheCopy {
         let selection = try cache.statement(query)
         let insertion = try target.statement(table.insertion)
         try selection.bind(left.map { .text($0) })
+        // The number of rows is not known before, and the selection runs no code of the cache's author.
         cache.allow(rows: .max)
         var count = 0
         while try selection.step() {
+            // Generated columns and triggers of the schema may run for the row, and are counted.
             target.allow(rows: 1)
             try insertion.run(selection.row)
             count += 1

@@ -15,6 +15,9 @@ import Darwin
 /// its readers would get old rows or damage.
 ///
 /// Files and folder are readable by their owner alone, whatever the umask; an existing folder keeps its mode.
+///
+/// Numbers grow with each rebuild. At most two of our files are kept, the one in use and the one before; a killed
+/// rebuild leaves an unfinished one, which the next removes.
 struct CacheFile {
     /// Where readers open the cache.
     let path: String
@@ -39,7 +42,8 @@ struct CacheFile {
         var isOurs: Bool { self != .foreign && self != .database(isOurs: false) }
     }
 
-    /// What the path names now. Links are examined, not followed.
+    /// What the path names now. Links are examined, not followed. Only a file with SQLite's header is opened as a
+    /// database.
     ///
     /// - Throws: `Failure` if the path is neither a file nor a link, or cannot be examined.
     func occupant() throws -> Occupant {
@@ -106,7 +110,8 @@ struct CacheFile {
         return result
     }
 
-    /// Swaps the previous cache in again. The one in use is kept, so that another call returns to it.
+    /// Swaps the previous cache in again. The one in use is kept, so that another call returns to it: each call takes
+    /// the greatest number that is not in use.
     ///
     /// - Throws: `Failure` with exit code 1 if there is no earlier cache.
     func goBack() throws {
@@ -128,6 +133,8 @@ struct CacheFile {
 
     /// Saves the pages at the path under the name `kept`, copies another database over them, then removes that
     /// database. The saved pages come first, so that a kill in between loses nothing.
+    ///
+    /// Readers of the database see one transaction of SQLite's backup interface.
     private func copyIn(_ name: String, _ place: CacheFolder, keptAs kept: String) throws {
         try place.make(kept) { saved in
             try SQLiteConnection.copyPages(from: path, to: saved)
@@ -170,9 +177,11 @@ struct CacheFile {
         return name
     }
 
+    /// True if the path is a link that a rebuild made. A link to anything else is foreign, and stays.
     private var isOwnLink: Bool { linkedName != nil }
 
-    /// Reads the header of a SQLite database (SQLite file format, section 1.3); `nil` if the file has none.
+    /// Reads the header of a SQLite database (SQLite file format, section 1.3); `nil` if the file has none. Read
+    /// without SQLite, which would open a journal or WAL beside the file and act on it.
     private static func header(of name: String, in folder: Folder) -> (isOwn: Bool, pageSize: Int)? {
         guard let file = (try? folder.file(name)) ?? nil else { return nil }
         var header = [UInt8](repeating: 0, count: 72)
@@ -193,6 +202,8 @@ struct CacheFile {
 
 /// The folder beside a cache: numbered files, greatest number newest. It stays locked against other rebuilds as long as
 /// this object lives.
+///
+/// The lock is on an open file, so the system releases it when the process ends, however it ends.
 final class CacheFolder {
     let folder: Folder
     private let parent: Folder
@@ -211,7 +222,8 @@ final class CacheFolder {
         }
     }
 
-    /// Makes a file with `build` and syncs it. It gets its name only once it is complete.
+    /// Makes a file with `build` and syncs it. It gets its name only once it is complete. So a file with a number is
+    /// always whole.
     fileprivate func make<Result>(_ name: String, _ build: (String) throws -> Result) throws -> Result {
         let unfinished = name + ".unfinished"
         do {

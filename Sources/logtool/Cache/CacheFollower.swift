@@ -8,6 +8,9 @@ import Projections
 /// written as a whole.
 ///
 /// The caller holds the cache's lock: nobody else may write to it.
+///
+/// Cost of a batch: the fold of its events, the rows of what they touched, and the lists that are written whole
+/// (`StateList.isWrittenWhole`).
 struct CacheFollower {
     /// What one batch changed.
     struct Batch {
@@ -57,6 +60,8 @@ struct CacheFollower {
     /// Folds the next events and writes their changes; `nil` if there are none up to `end`, or to the head.
     ///
     /// After an error the state may be ahead of the cache, so the follower must not be used again.
+    ///
+    /// - Returns: Also for events that changed no row, because the sequence in the meta table moves on.
     mutating func step(_ session: borrowing ReadSession, through end: SequenceNumber? = nil) throws -> Batch? {
         let sources = state.sourceNames.count
         guard let changes = try Replay.follow(&state, over: session, through: end, options: options) else { return nil }
@@ -70,6 +75,7 @@ struct CacheFollower {
         assert(meta.sequence < state.sequence, "each batch moves the cache forward")
         meta.advance(to: &state)
         let meta = meta
+        // An error rolls rows, sequence and digest back together, so the cache stays at the batch before.
         let changed = try tables.connection.transaction {
             var changed: [(name: String, keys: [JSONValue])] = []
             for list in tables.lists { changed += try write(list, changes) }
@@ -98,6 +104,7 @@ struct CacheFollower {
         return keys.isEmpty ? [] : mapped.map { (name: $0.name, keys: keys) }
     }
 
+    /// Refuses a second source for tables that cannot tell sources apart.
     private func checkSources() throws {
         for table in tables.map.tables {
             try deletions[table.name]?.check(sourceCount: state.sourceNames.count, of: table, in: tables.map)
@@ -147,6 +154,7 @@ private struct Deletion {
         )
     }
 
+    /// Deletes the rows of the thing with this key, none if it has none yet.
     func delete(_ key: JSONValue) throws {
         let batch = CellBatch()
         let row = MappedRow(.value(key))
@@ -154,6 +162,7 @@ private struct Deletion {
         try one.run(batch, columns.indices)
     }
 
+    /// Deletes all rows, for lists that are written whole.
     func deleteAll() throws {
         try all.run()
     }

@@ -16,7 +16,8 @@ extension CacheMap.Table {
             + columns.flatMap(\.identity)
     }
 
-    /// The column that stores each row's source unchanged; `nil` where the table has none.
+    /// The column that stores each row's source unchanged; `nil` where the table has none. `RebuildPlan` needs it to
+    /// replace the rows of one source.
     var sourceColumn: String? {
         columns.first { column in
             guard case .member(let path) = column.origin else { return false }
@@ -26,6 +27,7 @@ extension CacheMap.Table {
 }
 
 extension CacheColumn {
+    /// Everything in the map that decides this column's values, its fallback included.
     fileprivate var identity: [String] {
         let origin: [String] =
             switch self.origin {

@@ -2,6 +2,8 @@ import Projections
 
 /// Maps members of the state to tables and columns of a cache (`docs/cache.md`). `CacheMapReader` has checked it
 /// against the state's lists, but not against a database.
+///
+/// It is read once and shared by threads: the one that makes rows and the one that inserts them.
 struct CacheMap: Sendable {
     /// One table.
     struct Table: Sendable {
@@ -11,7 +13,8 @@ struct CacheMap: Sendable {
         /// Members that are lists, outermost first. Each element gives a row and takes its list's place in that row.
         let each: [MemberPath]
         let columns: [CacheColumn]
-        /// The `path` and `isPlain` of each column.
+        /// The `path` and `isPlain` of each column. Kept apart, because each row needs them and each column is an
+        /// object.
         let paths: [RowPath?]
         let arePlain: [Bool]
         /// The columns that identify a row; empty if the table's own primary key does.
@@ -24,6 +27,7 @@ struct CacheMap: Sendable {
     }
 
     /// How a row is handled whose key the table already has: the rebuild fails, the first row stays, or the last one.
+    /// `fail` is the default: two rows with one key mostly mean that the map is wrong.
     enum Conflict: String, CaseIterable, Sendable {
         case fail, ignore, replace
     }
@@ -34,6 +38,7 @@ struct CacheMap: Sendable {
     /// The table that records the log and the sequence that the cache holds.
     let metaTable: String
 
+    /// An error that names the map's file, and the line if one is at fault.
     func failure(_ reason: String, line: Int?) -> Failure {
         Failure("read map \"\(name)\": \(line.map { "line \($0): " } ?? "")\(reason)")
     }
@@ -84,6 +89,7 @@ extension CacheMap.Table {
         }
     }
 
+    /// True if the row meets all conditions. Values are compared as texts, as the map writes them.
     private func isWanted(_ row: MappedRow) -> Bool {
         conditions.allSatisfy { condition in
             let found = row[condition.path]

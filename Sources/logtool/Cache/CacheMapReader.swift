@@ -2,15 +2,19 @@ import Projections
 
 /// Reads a map (`docs/cache.md`). Unknown members are refused with their line, so that a misspelt one does not pass as
 /// absent.
+///
+/// A map may come from elsewhere: the YAML reader bounds its size and nesting (I23), and every name ends up quoted in
+/// SQL.
 struct CacheMapReader {
     /// The map's name, for messages.
     let name: String
     /// Replacements for `{values.NAME}` in templates; they override the map's own `values`.
     var values: [String: String] = [:]
 
-    /// The most tables of a map.
+    /// The most tables of a map. Each has a compiled statement and is visited for every row of its list.
     static let tablesMax = 200
 
+    /// The members that a table may have, and below those of a column.
     private static let tableMembers = ["from", "where", "needs", "key", "conflict", "columns"]
     private static let columnMembers = ["from", "text", "value", "as", "default"]
 
@@ -45,6 +49,8 @@ struct CacheMapReader {
     }
 
     /// Reads one table.
+    ///
+    /// Whether the table exists is for `MappedTables` to check.
     private func table(_ entry: YAMLNode.Member) throws -> CacheMap.Table {
         let place = "table \"\(entry.name)\""
         let members = try known(entry.value, Self.tableMembers, in: place)
@@ -100,6 +106,7 @@ struct CacheMapReader {
         return found
     }
 
+    /// The rule for rows with equal keys; `fail` if the map has none.
     private func conflict(_ node: YAMLNode?, _ place: String) throws -> CacheMap.Conflict {
         guard let node else { return .fail }
         let text = try scalar(node, "conflict")
@@ -181,6 +188,7 @@ extension CacheMapReader {
         return pieces
     }
 
+    /// The value of `as`.
     private func storage(_ node: YAMLNode, _ place: String) throws -> CacheColumn.Storage {
         let text = try scalar(node, "as")
         guard let storage = CacheColumn.Storage(rawValue: text) else {
@@ -213,6 +221,7 @@ extension CacheMapReader {
 // MARK: - Shapes
 
 extension CacheMapReader {
+    /// An error that names the map, the line and the page that describes maps.
     private func failure(_ reason: String, _ line: Int?) -> Failure {
         Failure("read map \"\(name)\": \(line.map { "line \($0): " } ?? "")\(reason); see docs/cache.md")
     }

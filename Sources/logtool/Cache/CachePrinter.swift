@@ -1,6 +1,7 @@
 import Projections
 
-/// Prints the differences between a cache and a log.
+/// Prints the differences between a cache and a log. `-` and `+` are meant from the log's side: what the cache lacks,
+/// and what it has beyond the log.
 struct CachePrinter {
     let output: StandardOutput
 
@@ -48,7 +49,7 @@ struct CachePrinter {
     }
 }
 
-/// Counts of the differing rows, by table. Tables without differences are left out.
+/// Counts of the differing rows, by table. Tables without differences are left out. Memory: one entry a table.
 struct CacheDifferences {
     /// Counts of one table.
     struct Counts {
@@ -89,6 +90,7 @@ struct CacheDifferences {
         }
     }
 
+    /// The counts as in `docs/cli-json.md`, in the map's order.
     var json: JSONValue {
         .array(
             tables.map { table in

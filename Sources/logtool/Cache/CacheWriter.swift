@@ -42,7 +42,8 @@ struct CacheWriter {
         }
     }
 
-    /// Writes rows from the log, rows of renewed sources, then copies the others.
+    /// Writes rows from the log, rows of renewed sources, then copies the others. The order of tables means nothing,
+    /// because foreign keys are not enforced while a cache is built.
     private func writeRows(
         of state: borrowing LogState,
         by plan: RebuildPlan,
@@ -74,6 +75,7 @@ struct CacheWriter {
         return schema.map.tables.map { (table: $0.name, count: counts[$0.name] ?? 0) }
     }
 
+    /// Makes the table of sequence and digest, unless the schema has made it.
     private func makeMetaTable(_ connection: SQLiteConnection) throws {
         let table = schema.map.metaTable.quotedSQL
         do {

@@ -25,6 +25,8 @@ final class MemberPath: Sendable {
 }
 
 /// A row of a list, or one of the elements that such a row contains.
+///
+/// The row itself is lent by the state and borrowed; only elements of lists are made as values.
 struct MappedRow {
     private let row: ListedRow
     /// The row as a value with an element in its list's place, and the element's index; `nil` for the row itself.
@@ -57,7 +59,7 @@ struct MappedRow {
 }
 
 extension JSONValue {
-    /// A copy with another value at a path that exists.
+    /// A copy with another value at a path that exists. Every object on the way is copied, its other members shared.
     fileprivate func replacing(_ path: ArraySlice<String>, by value: JSONValue) -> JSONValue {
         guard let name = path.first else { return value }
         guard case .object(var members) = self else { return self }

@@ -29,6 +29,7 @@ extension MappedSchema {
         return hashes
     }
 
+    /// The hash of a table's stored SQL and map; `nil` if the schema does not make the table.
     private func hash(of table: CacheMap.Table, in connection: SQLiteConnection) throws -> String? {
         let rows = try connection.rows(
             "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",

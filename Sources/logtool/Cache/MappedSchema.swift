@@ -1,6 +1,8 @@
 import EventLog
 
 /// A cache's schema: SQL, and the map that says what goes into its tables.
+///
+/// Only read, not run: SQL is compiled and checked where it is used. An app's schema may come from elsewhere (I30).
 struct MappedSchema: Sendable {
     let script: SQLScript
     let map: CacheMap
@@ -11,10 +13,11 @@ struct MappedSchema: Sendable {
 
     /// Stored as `application_id` ("ELog"); marks a cache that a rebuild made.
     static let applicationID: UInt32 = 0x454C_6F67
-    /// The version of the rules that turn members into values; part of every schema's hash.
+    /// The version of the rules that turn members into values; part of every schema's hash. Raise it when the same map
+    /// gives other values for the same rows: copied rows would be of the old rules.
     static let mappingVersion = 1
 
-    /// The program's own cache.
+    /// The program's own cache. Parsed at each use like any other map, so that both take one way.
     static func own() throws -> MappedSchema {
         try MappedSchema(sql: OwnSchema.sql, name: "the own schema", map: OwnSchema.map, name: "the own map")
     }
@@ -29,6 +32,8 @@ struct MappedSchema: Sendable {
     }
 
     /// Reads a map without a schema, for comparisons with a cache whose SQL the app keeps.
+    ///
+    /// - Throws: `Failure` if the file cannot be read or the map has a mistake.
     static func map(at path: String, values: [String: String]) throws -> CacheMap {
         let text = try Self.text(at: path, "map", bytesMax: 1 << 20)
         return try CacheMapReader(name: path, values: values).read(text)
@@ -49,6 +54,9 @@ struct MappedSchema: Sendable {
         hash = Hasher256.hash(parts.flatMap { Array($0.utf8) + [0] }).hex
     }
 
+    /// The text of a file.
+    ///
+    /// - Throws: `Failure` if it has more than `bytesMax` bytes or is not UTF-8.
     private static func text(at path: String, _ what: String, bytesMax: Int) throws -> String {
         let bytes = try InputFile.bytes(at: path, bytesMax: bytesMax)
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -31,7 +31,7 @@ final class MappedTables {
         counts = map.tables.map { _ in 0 }
     }
 
-    /// Compares names without case, as SQLite does.
+    /// Compares names without case, as SQLite does. A misspelt column is found before the first row.
     private static func check(_ table: CacheMap.Table, of map: CacheMap, in connection: SQLiteConnection) throws {
         let names = Set(try connection.columns(of: table.name).map { $0.name.lowercased() })
         guard !names.isEmpty else { throw map.failure("the schema has no table \"\(table.name)\"", line: table.line) }
@@ -107,6 +107,8 @@ final class MappedTables {
 }
 
 /// Turns rows of lists into rows of tables. It uses no database, so it can run on another thread.
+///
+/// Targets are indexes into the map's tables. A batch stores them, so rows of several tables share one batch.
 private struct RowMaker: Sendable {
     private let tables: [CacheMap.Table]
     /// The indexes of the tables that each list fills.
@@ -138,7 +140,7 @@ struct SQLiteColumn {
     let keyPlace: Int64
 
     /// A declared type of the same affinity, for a table of our own. The tests and their order are SQLite's
-    /// (datatype3.html, section 3.1).
+    /// (datatype3.html, section 3.1). The order of the tests matters: `CHARINT` is an INTEGER.
     var affinity: String {
         let type = declaredType.uppercased()
         if type.contains("INT") { return "INTEGER" }

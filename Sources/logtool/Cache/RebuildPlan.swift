@@ -3,6 +3,8 @@ import Projections
 
 /// Decides which tables of a new cache are made from the log and which are copied from the previous cache
 /// (`docs/decisions/0026-caches-are-built-by-need.md`).
+///
+/// A pure decision: it reads neither the log nor the cache. `Rebuild` finds out what it is made of and carries it out.
 struct RebuildPlan {
     /// Where the rows of one table come from.
     enum Origin: Equatable {

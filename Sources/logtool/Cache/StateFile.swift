@@ -9,6 +9,8 @@ import Darwin
 
 /// A state written as JSON: one document (`*.json`) or one row a line (`*.ndjson`). The other targets of `rebuild` are
 /// databases (`CacheFile`).
+///
+/// Nothing follows, compares or copies such a file; each rebuild writes all of it.
 struct StateFile {
     enum Form {
         case document, lines
