@@ -12,12 +12,15 @@ struct AuditLine {
 
     /// Makes the line of a change. Its event is checked against the leaf hash (I7).
     ///
+    /// Cost: two hashes of the event, and with a proof O(log n) nodes of the tree.
+    ///
     /// - Throws: `EventLogError` with code `damaged` if the event is not as it was appended.
     init(_ change: AuditEntry, isProved: Bool, in session: borrowing ReadSession) throws {
         self.change = change
         let sequence = change.entry.sequence
         try session.checkEvent(at: sequence)
         var redacted: [SequenceNumber] = []
+        // The event that gave the old text, then the one that changed it.
         for place in [change.knownSince, sequence] {
             guard let place, !redacted.contains(place) else { continue }
             if try session.holding(at: place) == .redacted { redacted.append(place) }
@@ -26,7 +29,7 @@ struct AuditLine {
         proof = isProved ? try InclusionProof(of: sequence, size: session.head.rawValue, in: session).value() : nil
     }
 
-    /// The line for scripts.
+    /// The line for scripts (`docs/cli-json.md`).
     var json: JSONObject {
         let entry = change.entry
         return [
@@ -75,6 +78,8 @@ struct AuditLine {
 
 /// Lists the changes of an audit, one after another: `begin`, then `print` for each, then `end`. Only `end` writes the
 /// last bytes.
+///
+/// `print` may write at once: an audit has no bound, and no printer keeps its lines.
 protocol AuditPrinter {
     func begin() throws
     func print(_ line: AuditLine) throws
@@ -111,6 +116,7 @@ struct AuditSummary {
     /// What the lines cannot show, as sentences.
     var missing: [String] { [droppedText, redactedText].compactMap { $0 } }
 
+    /// Names the first redacted event and counts all of them.
     private var redactedText: String? {
         guard let first = unreadable.first else { return nil }
         let count = unreadable.count

@@ -22,6 +22,7 @@ final class AuditPage: AuditPrinter {
         (self.title, self.asked, self.write, self.finish) = (title, asked, write, finish)
     }
 
+    /// Writes everything up to the first row. Only title and selection are text from outside.
     func begin() throws {
         // The policy admits this one style sheet by its hash (Content Security Policy Level 3, section 2.3.1), not
         // inline styles in general.
@@ -61,6 +62,7 @@ final class AuditPage: AuditPrinter {
         )
     }
 
+    /// Closes the table and names size and root, by which a holder of the log can compare.
     func end(_ summary: AuditSummary) throws {
         let missing = summary.missing.map { "<p class=\"warning\">Not complete: \(HTMLText.escaped($0)).</p>\n" }
         try put(
@@ -101,8 +103,10 @@ final class AuditPage: AuditPrinter {
         }.joined()
     }
 
+    /// A text as it is, any other value as JSON.
     private static func text(of value: JSONValue) -> String { value.string ?? value.text }
 
+    /// The page's only style sheet. The policy admits it by hash, so each change of a byte changes the policy, too.
     private static let style = """
         body{font:15px/1.45 system-ui,sans-serif;margin:2em;color:#1b1b1b;background:#fff}
         h1{font-size:1.4em}table{border-collapse:collapse;width:100%}
@@ -129,7 +133,8 @@ enum HTMLText {
         }.joined(separator: "\n")
     }
 
-    /// The remote's value, or a note that the remote does not tell.
+    /// The remote's value, or a note that the remote does not tell. `bdi` keeps a text's direction from turning the
+    /// cells beside it.
     static func cell(_ text: String?) -> String {
         text.map { "<bdi>\(escaped($0))</bdi>" } ?? "<span class=\"quiet\">the remote does not tell</span>"
     }

@@ -15,12 +15,13 @@ struct AuditSelection {
         things = try HistorySelection(options.selectors, in: session)
     }
 
-    /// True if a thing is of the requested source and channel, or is the requested entity.
+    /// True if a thing is of the requested source and channel, or is the requested entity. Tested before the thing's
+    /// history is read.
     func includes(_ thing: EntityReference) -> Bool {
         things.includes(thing)
     }
 
-    /// True if a change is of the requested kind, range, author and text.
+    /// True if a change is of the requested kind, range, author and text. The text may be on either side of the change.
     func includes(_ change: AuditEntry) -> Bool {
         guard things.includes(change.entry.sequence), isOfKind(change) else { return false }
         if let by = options.by, change.entry.by.map({ isSame($0, by) }) != true { return false }
@@ -31,6 +32,7 @@ struct AuditSelection {
         }
     }
 
+    /// True if no kind was requested, or one of the requested words fits.
     private func isOfKind(_ change: AuditEntry) -> Bool {
         guard options.edits || options.deletes || !options.change.isEmpty else { return true }
         if options.edits && change.class == .edit || options.deletes && change.class == .delete { return true }

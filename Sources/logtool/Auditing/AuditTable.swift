@@ -2,6 +2,9 @@ import EventLog
 import Projections
 
 /// Lists changes as comma-separated values (RFC 4180), the columns' names first.
+///
+/// Times and entities are in the forms that the command line takes back. Proofs and redactions have no column: JSON has
+/// them.
 final class AuditTable: AuditPrinter {
     private let output: StandardOutput
 
@@ -26,6 +29,7 @@ final class AuditTable: AuditPrinter {
         ])
     }
 
+    /// Prints no counts: a line of text below the rows would be read as a row.
     func end(_ summary: AuditSummary) throws {
         try output.flush()
     }
@@ -55,5 +59,7 @@ final class AuditTable: AuditPrinter {
     private static let formulaMarks: Set<Unicode.Scalar> = [
         "=", "+", "-", "@", "\t", "\r", "\n", "'", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
     ]
+    /// RFC 4180 needs quotes around cells with double quotes, commas and line ends. Semicolons and tabs separate cells
+    /// in some spreadsheets, and spaces at an end may be dropped.
     private static let quoted = Set("\",;\r\n\t ".utf8)
 }

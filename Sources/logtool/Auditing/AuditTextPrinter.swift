@@ -2,6 +2,8 @@ import EventLog
 import Projections
 
 /// Lists changes for people, as one JSON document, or as one JSON object a line.
+///
+/// A document is closed by `end` even if it is empty, so programs can parse it before they see exit code 1.
 final class AuditTextPrinter: AuditPrinter {
     private let output: StandardOutput
     private let form: ListForm
@@ -38,6 +40,7 @@ final class AuditTextPrinter: AuditPrinter {
         try output.flush()
     }
 
+    /// The same columns as in `HistoryPrinter`.
     private static let columns = "event   remote time (UTC)        recorded (UTC)           what"
 
     /// Prints the headline of a change and the members that differ. The columns' names precede the first.

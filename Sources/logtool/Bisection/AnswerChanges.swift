@@ -2,7 +2,11 @@ import EventLog
 import Projections
 
 /// The events after which an expression's answer differs from the answer before (`bisect --all`).
+///
+/// Unlike a bisection, it finds every change, also where an answer comes and goes. Cost: one pass, and an evaluation
+/// for each event that touches a section of the expression.
 struct AnswerChanges {
+    /// An event, and the answer from it on.
     struct Change {
         let event: Envelope
         let holds: Bool
@@ -15,6 +19,7 @@ struct AnswerChanges {
     let start: Bool
     private(set) var changes: [Change] = []
 
+    /// - Parameter state: The state before the first event that `add` gets.
     init(_ expression: StateExpression, at state: LogState) {
         self.expression = expression
         start = (try? expression.holds(in: state)) ?? false
@@ -25,6 +30,7 @@ struct AnswerChanges {
     ///
     /// - Throws: `Failure` if the expression has no answer.
     mutating func add(_ event: Envelope, _ state: LogState) throws {
+        // The clock moves with every event, so an answer about passing time can change at any.
         guard expression.dependsOnTime || state.touches(expression.sections, by: event) else { return }
         let answer: Bool
         do {

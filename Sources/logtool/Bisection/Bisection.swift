@@ -12,6 +12,8 @@ enum Verdict: String, Hashable, Sendable {
 ///
 /// A search tests at most log2(events) + 2 states, both ends included, unless states are skipped. Like every bisection,
 /// it assumes that states stay bad once they are.
+///
+/// It holds two sequences and the skipped ones, no states. That keeps the search testable without a log.
 struct Bisection {
     /// The result of a search.
     enum Outcome: Hashable, Sendable {
@@ -41,6 +43,9 @@ struct Bisection {
     }
 
     /// Searches. `test` gets each point at most once, in no particular order.
+    ///
+    /// Invariant: `good` was tested as good and `bad` as bad, from the first loop on. Skipped points may make the
+    /// search linear, as in `git bisect`.
     ///
     /// - Parameter narrowed: Called with the ends whenever one moves.
     /// - Throws: what `test` throws.
@@ -75,9 +80,12 @@ struct Bisection {
 
     /// The point to test next: the middle, or the nearest one that was not skipped. `nil` if no point between the ends
     /// is left.
+    ///
+    /// Cost: linear in the number of skipped points around the middle.
     private func next() -> SequenceNumber? {
         let (low, high) = (good.rawValue, bad.rawValue)
         guard high - low > 1 else { return nil }
+        // Not `(low + high) / 2`, which could overflow.
         let middle = low + (high - low) / 2
         for distance in 0...(high - low) {
             for candidate in [middle + distance, middle - min(distance, middle)]

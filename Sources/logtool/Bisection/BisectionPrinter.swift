@@ -2,6 +2,8 @@ import EventLog
 import Projections
 
 /// Prints the result of a bisection: the event, its payload, its changes, and the commands to type next.
+///
+/// The commands below the answer can be copied into a shell as they are (`ShellWord`).
 struct BisectionPrinter {
     let output: StandardOutput
     let log: String
@@ -25,11 +27,13 @@ struct BisectionPrinter {
 
     private func none(_ reason: String) -> String { "nothing found: \(reason)" }
 
+    /// Prints an outcome without an event, with the count of tests for programs.
     private func say(_ text: String, tested: Int) throws {
         guard isJSON else { return try output.line(text) }
         try output.line(JSONValue.object(["tested": .int(tested), "reason": .string(text)]).text)
     }
 
+    /// Prints the events among which the first bad one is: the last good point excluded, the first bad one included.
     private func printCandidates(_ sequences: [SequenceNumber], tested: Int) throws {
         if isJSON {
             let candidates: [JSONValue] = sequences.map { .string($0.description) }
@@ -39,6 +43,7 @@ struct BisectionPrinter {
         try output.line("the first bad event is one of \(first) to \(last): the test cannot say of the states between")
     }
 
+    /// Prints the answer by folding that one event again.
     private func printFirst(_ sequence: SequenceNumber, tested: Int, walk: StateWalk) throws {
         var printed = false
         try walk.step(at: sequence) { event, changes in
@@ -75,6 +80,7 @@ struct BisectionPrinter {
         for command in next(event.sequence, changes) { try output.line("  " + DisplayText.escaped(command)) }
     }
 
+    /// The event's bytes; empty for one that the log no longer holds.
     private func payload(of sequence: SequenceNumber, in store: EventStore) throws -> [UInt8] {
         var bytes: [UInt8] = []
         try store.read { session in
@@ -95,6 +101,7 @@ struct BisectionPrinter {
         return lines.prefix(linesMax) + ["… \(lines.count - linesMax) more lines"]
     }
 
+    /// Enough to see what an event is; `logtool events --payload` prints all of it.
     private static let linesMax = 60
 
     /// The commands that show more: what the event changed, the history of the thing, and the state without the event.

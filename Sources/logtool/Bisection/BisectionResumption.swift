@@ -1,7 +1,7 @@
 import EventLog
 
 /// The command line that continues an interrupted search: the original one, between nearer ends. Options may be written
-/// as `--good P` or `--good=P`.
+/// as `--good P` or `--good=P`. The new search tests both ends again.
 struct BisectionResumption {
     private let words: [String]
 

@@ -3,6 +3,8 @@ import Projections
 
 /// The first event after which two readings differ, and its changes in each. Issues do not count, because no client
 /// shows them.
+///
+/// Not a bisection: readings may part and meet again, and the first event is asked for.
 struct FirstDifference {
     let event: Envelope
     /// The changes that the event made in each reading, in the order of the readings.
@@ -13,6 +15,8 @@ struct FirstDifference {
     /// Before the first difference all rows are the same, so comparing the rows that each event touches is enough.
     /// Digests would not do: in a reading that lists messages as they arrive, they also cover the order.
     ///
+    /// Cost: each event is folded twice, and in both states the rows that it touches are made.
+    ///
     /// - Returns: `nil` if both are the same after every event of the shorter one.
     /// - Throws: `Failure` if they differ before the first event that both can fold.
     static func find(_ stores: [EventStore], _ queries: [StateQuery], progress: Progress) throws -> FirstDifference? {
@@ -22,6 +26,7 @@ struct FirstDifference {
                 return try query.point?.resolve(in: session) ?? session.head
             }
         }
+        // Beyond the shorter one there is nothing to compare.
         guard let end = ends.min() else { return nil }
         // States before the last compaction can no longer be folded.
         let decided = try stores.map { try $0.read { $0.decidedAt } }.max() ?? .zero
@@ -42,6 +47,7 @@ struct FirstDifference {
             {
                 return try firstDifference(at: place, stores, queries)
             }
+            // Not for each event: a report takes a lock.
             if place.rawValue % 1_024 == 0 {
                 progress.report("comparing at \(place)", done: Int(place.rawValue), total: Int(end.rawValue))
             }
@@ -69,7 +75,8 @@ struct FirstDifference {
         }
     }
 
-    /// Compares the two states from which the walk begins.
+    /// Compares the two states from which the walk begins. Both whole documents are made, once, and only for a log that
+    /// was compacted.
     private static func checkThatAllIsTheSame(_ states: inout [LogState?], at place: SequenceNumber) throws {
         guard place > .zero else { return }
         let documents = states.indices.compactMap { states[$0]?.document() }
@@ -129,6 +136,7 @@ struct FirstDifferencePrinter {
         }
     }
 
+    /// The document of `docs/cli-json.md`.
     private static func json(_ difference: FirstDifference?) -> JSONValue {
         guard let difference else { return .object(["same": .bool(true)]) }
         let changes = difference.changes.map { JSONValue.array($0.map { StateDiff.row(of: $0) }) }

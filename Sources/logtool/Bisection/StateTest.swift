@@ -3,6 +3,9 @@ import Projections
 
 /// The test that `bisect` and `shrink` apply to a state. `shrink` takes its parts and has rules of its own for exit
 /// codes (`InterestTest`).
+///
+/// Both are functions of the state: an expression by construction, a command by agreement. `BisectCommand` tests an
+/// answer twice to see that a command keeps it.
 enum StateTest {
     /// A command that gets the document, or a part of it.
     case command(TestCommand, part: StatePartQuery)
@@ -61,8 +64,10 @@ struct StatePartQuery {
     var entity: EntityReference?
     var channel: EntityReference?
 
-    /// The document with one member a line and a LF at the end, the same for the same state.
+    /// The document with one member a line and a LF at the end, the same for the same state. Keys are in the document's
+    /// order and numbers as written, so no serializer decides what a command sees.
     func bytes(of state: LogState, options: DocumentOptions) throws -> [UInt8] {
+        // A document needs the digest, which the state notes in itself.
         var state = state
         let document: JSONValue
         if let entity {
@@ -77,6 +82,8 @@ struct StatePartQuery {
 }
 
 /// A bisection's test: of the state alone, or of a client that is served the log up to that state (`--play`).
+///
+/// With `--play` the command gets the document, too, and the address of the server in its environment.
 struct BisectedTest {
     let test: StateTest
     #if Recorders

@@ -16,7 +16,8 @@ import Darwin
 ///
 /// The document is in an unnamed file, so the command may read it slowly, in part or not at all. The command runs in
 /// its own process group, which is killed at the time limit; its standard output goes to standard error, because ours
-/// is for the result. Several may run at once.
+/// is for the result. Several may run at once. The document is given as it is, however large; nothing of it is on the
+/// command line or in the environment.
 struct TestCommand {
     /// The command that `sh -c` runs.
     let line: String
@@ -27,7 +28,7 @@ struct TestCommand {
     /// Environment variables beside those of this process; they replace those with their names.
     var variables: [String: String] = [:]
 
-    /// How a run ended.
+    /// How a run ended. What an ending means is up to the caller: `bisect` and `shrink` have different rules.
     enum Ending: Hashable {
         case code(Int32)
         case signal(Int32)
@@ -147,6 +148,7 @@ struct TestCommand {
     }
 }
 
+// The two types are pointers on Darwin and structures on Linux.
 extension posix_spawn_file_actions_t {
     fileprivate static func make() -> Self {
         #if canImport(Darwin)

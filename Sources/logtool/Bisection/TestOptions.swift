@@ -3,6 +3,8 @@ import EventLog
 import Projections
 
 /// How `bisect` and `shrink` judge a state: by a command or an expression. The other options say what the command gets.
+///
+/// Optional values without defaults, so that `validate` sees which were given.
 struct TestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -71,6 +73,7 @@ struct TestOptions: ParsableArguments {
 
 /// Expressions as options.
 enum ExpressionArgument {
+    /// Parses while the command line is read, so a mistake costs no replay.
     static func parse(_ text: String) throws -> StateExpression {
         do {
             return try StateExpression(parsing: text)

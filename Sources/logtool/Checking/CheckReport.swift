@@ -3,6 +3,9 @@ import EventLogTesting
 import Projections
 
 /// The results of a check, for people and for machines. All forms are made in memory.
+///
+/// A mismatch counts as a failure in every form, also where it was just written as the expected state: the report of an
+/// update lists what it changed.
 struct CheckReport {
     let results: [CheckResult]
     /// How long all fixtures took together, by the wall clock.
@@ -38,7 +41,7 @@ struct CheckReport {
         return lines.joined(separator: "\n")
     }
 
-    /// One document.
+    /// One document (`docs/cli-json.md`). Fixtures that passed are in it, too.
     var json: JSONValue {
         .object([
             "passed": .int(results.count - failed.count),
@@ -57,7 +60,7 @@ struct CheckReport {
     }
 
     /// A JUnit report: one suite, one case for each fixture. A fixture that cannot be used is an error, a mismatch a
-    /// failure.
+    /// failure. There is no official schema; CI servers read these elements.
     var junit: String {
         var lines = [
             #"<?xml version="1.0" encoding="UTF-8"?>"#,
@@ -82,7 +85,8 @@ struct CheckReport {
         return lines.joined(separator: "\n")
     }
 
-    /// One state that differs: for whom, where, how, and the event responsible.
+    /// One state that differs: for whom, where, how, and the event responsible. `a` is the expected state, `b` the one
+    /// found.
     private static func json(_ mismatch: FixtureMismatch) -> JSONValue {
         .object([
             "profile": .string(mismatch.profile.rawValue),
@@ -92,7 +96,7 @@ struct CheckReport {
         ])
     }
 
-    /// Why a fixture failed, in one or more lines.
+    /// Why a fixture failed, in one or more lines. They may quote payloads, so every form escapes them.
     private static func reason(for result: CheckResult) -> String {
         result.trouble ?? result.mismatches.map(\.description).joined(separator: "\n")
     }

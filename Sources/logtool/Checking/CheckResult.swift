@@ -25,7 +25,8 @@ struct CheckResult: Sendable {
     /// True if the fixture cannot be read or recorded.
     var isUnusable: Bool { trouble != nil }
 
-    /// Checks fixtures, as many at a time as the machine has processors. Results are in the order of the folders.
+    /// Checks fixtures, as many at a time as the machine has processors. Results are in the order of the folders. A
+    /// check starts when another one ends, so no more fixtures than that are in memory.
     ///
     /// - Parameter updates: Whether to write mismatching states as the expected ones.
     static func check(_ folders: [URL], updates: Bool) async -> [CheckResult] {
@@ -50,6 +51,7 @@ struct CheckResult: Sendable {
         }
     }
 
+    /// Starts a check in the group; the index puts its result into the order of the folders.
     private static func add(
         _ index: Int,
         _ folder: URL,
@@ -72,6 +74,7 @@ struct CheckResult: Sendable {
         }
         do {
             let fixture = try Fixture(at: folder)
+            // All states of a fixture are compared: the canonical one, profiles and earlier points.
             let mismatches = try fixture.states.compactMap { try fixture.mismatch(for: $0) }
             if updates { for mismatch in mismatches { _ = try fixture.update(mismatch.state) } }
             return result(nil, mismatches)

@@ -13,6 +13,8 @@ extension LiveSourceOptions {
 extension GatewaySourceOptions {
     /// The source that the options describe.
     ///
+    /// Reads no token and reaches no network; `check` and `run` of the source do.
+    ///
     /// - Throws: `ValidationError` without any token; `IngestError` for an unusable URL.
     func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
         let refresh = refreshURL.flatMap { url in refreshFile.map { GatewaySource.Refresh(url: url, tokenFile: $0) } }
@@ -32,7 +34,9 @@ extension GatewaySourceOptions {
 }
 
 extension RealtimeSourceOptions {
-    /// The source.
+    /// The source. Without a token it reads with the rights of the project's key.
+    ///
+    /// - Throws: `IngestError` for an unusable URL or table.
     func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
         try RealtimeSource(
             url: url,
@@ -46,7 +50,8 @@ extension RealtimeSourceOptions {
 }
 
 extension PolledSourceOptions {
-    /// Copies the given options into settings. `--poll` both turns polling on and sets its interval.
+    /// Copies the given options into settings. `--poll` both turns polling on and sets its interval. Tokens and
+    /// addresses are not among them.
     func apply(to settings: inout SourceSettings) {
         settings.api = api
         settings.patterns = patterns

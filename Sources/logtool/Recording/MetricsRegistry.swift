@@ -6,14 +6,19 @@ import Synchronization
 ///
 /// Counters add up, recorders and gauges keep the last value, timers give a count and a sum in seconds. The mutex
 /// guards all values, so any thread may report. Values live as long as the process.
+///
+/// Format: https://prometheus.io/docs/instrumenting/exposition_formats/. Counters restart at zero with the process,
+/// which Prometheus expects.
 final class MetricsRegistry: MetricsFactory {
     /// One metric with one set of dimensions.
     private struct Series {
+        /// A counter's total, a gauge's last value, or a summary's sum in seconds.
         var value = 0.0
         /// How many values a timer got; 0 for other kinds.
         var count: Int64 = 0
     }
 
+    /// The raw values are the words of `# TYPE` lines.
     private enum Kind: String {
         case counter, gauge, summary
     }
@@ -25,6 +30,7 @@ final class MetricsRegistry: MetricsFactory {
     }
 
     private struct Contents {
+        /// By label, so that all series of a label have one type. The kind that was reported first stays.
         var kinds: [String: Kind] = [:]
         var series: [Name: Series] = [:]
     }
@@ -36,6 +42,7 @@ final class MetricsRegistry: MetricsFactory {
 
     /// Everything as text, sorted by name. Reading it resets nothing.
     var text: String {
+        // A copy, so that reporting threads do not wait while the text is made.
         let contents = contents.withLock { $0 }
         var lines: [String] = []
         for (label, kind) in contents.kinds.sorted(by: { $0.key < $1.key }) {
@@ -98,6 +105,7 @@ extension MetricsRegistry {
         Handler { amount in self.change(label, dimensions, .counter) { $0.value += amount } }
     }
 
+    /// A recorder keeps its last value, whatever `aggregate` requests.
     func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         Handler { amount in self.change(label, dimensions, .gauge) { $0.value = amount } }
     }
@@ -117,7 +125,8 @@ extension MetricsRegistry {
     func destroyTimer(_ handler: any TimerHandler) {}
 }
 
-/// Passes values on, whatever the metric's kind.
+/// Passes values on, whatever the metric's kind. `reset` does nothing, because a counter that falls would look like a
+/// restart.
 private final class Handler: CounterHandler, RecorderHandler, TimerHandler {
     private let take: @Sendable (Double) -> Void
 

@@ -4,14 +4,16 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Serves the metrics over HTTP: `GET /metrics`. It checks no token, so its default address is this machine's.
+/// Serves the metrics over HTTP: `GET /metrics`. It checks no token, so its default address is this machine's. Metrics
+/// name sources and counts, nothing of what was recorded.
 final class MetricsService: Sendable {
     private let host: String
     private let port: Int
     private let registry: MetricsRegistry
     private let log: Logger
 
-    /// - Parameter address: `HOST:PORT`, or a port of 127.0.0.1.
+    /// - Parameter address: `HOST:PORT`, or a port of 127.0.0.1. Port 0 lets the system choose; the log then names the
+    ///   port.
     /// - Throws: `Failure` if it is neither.
     init(address: String, registry: MetricsRegistry, log: Logger) throws {
         let parts = address.split(separator: ":", omittingEmptySubsequences: false)
@@ -30,6 +32,7 @@ final class MetricsService: Sendable {
     func run() async throws {
         let registry = registry
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            // A restart must not wait until the system forgets the connections of the process before.
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -47,7 +50,8 @@ final class MetricsService: Sendable {
     }
 }
 
-/// Answers the head of one request and closes. It runs on its channel's event loop alone.
+/// Answers the head of one request and closes. It runs on its channel's event loop alone. A connection for each request
+/// is enough for a reader that comes a few times a minute.
 private final class MetricsHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart

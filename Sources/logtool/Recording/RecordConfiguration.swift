@@ -10,7 +10,8 @@ import Foundation
 #endif
 
 /// The configuration file of `logtool record` (docs/recording.md): logs, the sources of each, and where metrics are
-/// served. It names the places of tokens, never tokens (I14). Paths in it are absolute once it is read.
+/// served. It names the places of tokens, never tokens (I14). Paths in it are absolute once it is read. Reading it
+/// makes each source once, which finds most mistakes, but reaches no network and reads no token.
 struct RecordConfiguration: Equatable, Sendable {
     /// One source and the log that it is recorded in. Equal entries are one recorder: `Supervisor` leaves it running
     /// when the file is read again.
@@ -79,6 +80,7 @@ struct RecordConfiguration: Equatable, Sendable {
         for entry in entries {
             let name = try entry.settings.makeSource(follows: true).name
             guard name != .logtool else { throw reader.failure("the source name \"logtool\" is reserved") }
+            // Paths are compared as texts. Two spellings of one log meet at the source's lock instead (I6).
             guard seen.insert([entry.log, name.rawValue]).inserted else {
                 throw reader.failure("the source \"\(name)\" stands twice in the log \(entry.log); name one with as")
             }
@@ -87,22 +89,25 @@ struct RecordConfiguration: Equatable, Sendable {
 }
 
 /// Reads the parts of the file. Unknown members are refused, so that a misspelt one does not pass as absent. `place`
-/// names the part in messages.
+/// names the part in messages. It reads YAML's structure alone; what a value means is for `SourceSettings`.
 struct ConfigurationReader {
     let path: String
     let folder: URL
 
-    /// The members of a source. Which of them a kind uses is not checked.
+    /// The members of a source. Which of them a kind uses is not checked. Sources check what they need when they are
+    /// made.
     private static let known: Set<String> = [
         "kind", "address", "as", "branch", "api", "token-env", "token-file", "api-key-env", "api-key-file", "rest",
         "refresh-url", "refresh-file", "intents",
         "tables", "patterns", "poll", "interval", "environment", "allow-alternates",
     ]
 
+    /// An error that names the file. It must quote no value that may be a secret in the wrong place (I14).
     func failure(_ reason: String) -> Failure {
         Failure("read configuration \"\(path)\": \(reason)")
     }
 
+    /// The outermost mapping. An error names the line where YAML itself is at fault.
     func root(_ text: String) throws -> JSONObject {
         do throws(YAMLDocument.Fault) {
             return try YAMLDocument.members(of: text)
@@ -115,6 +120,7 @@ struct ConfigurationReader {
     /// printed.
     func check(_ mapping: JSONObject, knows names: Set<String>, place: String) throws {
         for name in mapping.members.map(\.name) {
+            // `token` itself, and misspelt names such as `token-evn`.
             if name.hasPrefix("token") && !names.contains(name) || name == "password" {
                 throw failure("\(place) holds a secret; name where it is with token-env or token-file")
             }

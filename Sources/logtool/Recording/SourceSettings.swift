@@ -4,6 +4,8 @@ import Ingest
 
 /// The settings of a live source, from the command line or a file. They name the places of tokens, never tokens (I14).
 /// Each kind uses some of them and ignores the others.
+///
+/// Hashable, because equal settings in a file that is read again mean that the recorder goes on (`Supervisor`).
 struct SourceSettings: Hashable, Sendable {
     /// The kinds of sources that can be followed; the raw value is their word on command line and in files.
     enum Kind: String, CaseIterable, Sendable {
@@ -15,6 +17,7 @@ struct SourceSettings: Hashable, Sendable {
     var address: String
     /// The source's name in the log; `nil` for the one that `SourceNaming` makes.
     var name: String?
+    /// The branch (git, github); `nil` for the one that HEAD, or the service, names.
     var branch: String?
     /// Whether a git repository may keep objects and branches outside its folder.
     var allowsAlternates = false
@@ -28,15 +31,21 @@ struct SourceSettings: Hashable, Sendable {
     var keyFile: String?
     /// The base of the REST routes (gateway, realtime); `nil` for the same server's.
     var rest: String?
+    /// Where access tokens are made of the refresh token in `refreshFile`, and that file, which is written anew
+    /// (gateway).
     var refreshURL: String?
     var refreshFile: String?
+    /// What a Discord gateway is to send, as a sum of its bits (gateway).
     var intents: UInt64?
+    /// The tables, with schema and filter where given (realtime).
     var tables: [String] = []
+    /// Globs of file names (status); empty for the app's own.
     var patterns: [String] = []
     /// Whether status files are polled instead of watched.
     var polls = false
     /// The pause between two looks; `nil` for the kind's default.
     var interval: Duration?
+    /// `development` or `production` (cloudkit); `nil` for the latter.
     var environment: String?
 
     /// Makes the source. Reads no token and reaches no network.
@@ -46,6 +55,8 @@ struct SourceSettings: Hashable, Sendable {
     func makeSource(follows: Bool) throws -> any LiveSource {
         let name = try SourceName(self.name ?? SourceNaming.name(kind: kind.rawValue, address: address))
         switch kind {
+        // Followed in both cases: `makeSource` has no other source for git. `ingest git` without `--follow` uses
+        // `GitSource` itself.
         case .git:
             let git = GitSource(
                 repository: address,
@@ -107,7 +118,8 @@ struct SourceSettings: Hashable, Sendable {
         )
     }
 
-    /// A CloudKit container; it needs the user's token and the API token.
+    /// A CloudKit container; it needs the user's token and the API token. The web token changes with each request; from
+    /// a file it is kept there for the next run.
     private func cloudKit(_ name: SourceName, follows: Bool) throws -> CloudKitSource {
         guard let token, let key else {
             throw Failure(
@@ -127,6 +139,7 @@ struct SourceSettings: Hashable, Sendable {
         )
     }
 
+    /// Where the token is read from, each time that it is needed.
     private var token: TokenSource? {
         tokenFile.map { TokenSource.file($0) } ?? tokenEnvironment.map { TokenSource.environment($0) }
     }

@@ -3,7 +3,8 @@ import EventLog
 import Logging
 
 /// Writes swift-log's messages to standard error, one line each: time, level, message, then `name=value` by name.
-/// Everything is escaped, because errors quote what remotes sent.
+/// Everything is escaped, because errors quote what remotes sent. One write a message keeps the lines of several
+/// threads apart.
 struct StandardErrorLog: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level
@@ -14,6 +15,7 @@ struct StandardErrorLog: LogHandler {
     }
 
     func log(event: LogEvent) {
+        // Metadata of the message wins over that of the logger.
         let all = metadata.merging(event.metadata ?? [:]) { _, given in given }
         let pairs = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
         StandardError.line(DisplayText.escaped("\(SystemClock.now) \(event.level) \(event.message)\(pairs)"))

@@ -6,6 +6,8 @@ import Metrics
 
 /// Keeps the recorders of a configuration running: one that fails is started again without disturbing the others. It
 /// reads no file; configurations come to it.
+///
+/// One task reads configurations, and each recorder has a task of its own; they share no state but the tools.
 final class Supervisor: Sendable {
     private let options: EventStore.Options
     private let tools: LiveTools
@@ -26,6 +28,8 @@ final class Supervisor: Sendable {
 
     /// Runs until there are no more configurations, or the task is cancelled. On return every recorder has ended, and
     /// what it took is durable.
+    ///
+    /// A configuration is applied before the next is taken, so two that come quickly do not overlap.
     func run() async {
         var running: [RecordConfiguration.Entry: Task<Void, Never>] = [:]
         for await configuration in configurations {
@@ -43,6 +47,7 @@ final class Supervisor: Sendable {
             assert(running.count == wanted.count, "the wanted recorders run, and no others")
             tools.log.notice("recording", metadata: ["sources": "\(running.count)"])
         }
+        // All are cancelled before one is waited for, so that they end side by side.
         for task in running.values { task.cancel() }
         for task in running.values { await task.value }
         tools.log.notice("stopped")
@@ -50,6 +55,8 @@ final class Supervisor: Sendable {
 
     /// Runs one recorder until its task is cancelled. The waits after failures double from 1 s to `waitMax`; up to a
     /// tenth more by chance keeps recorders that failed together from returning together.
+    ///
+    /// A remote that ends its stream for good is asked again like one that failed: it may have been restarted.
     private func keep(_ entry: RecordConfiguration.Entry) async {
         var log = tools.log
         log[metadataKey: "source"] = "\(entry.name)"
@@ -67,6 +74,7 @@ final class Supervisor: Sendable {
             } catch {
                 log.error("failed", metadata: ["error": "\(error)"])
             }
+            // By the monotonic clock: a change of the machine's time is no recovery.
             if tools.clock.elapsed() - start >= Self.settled { wait = .seconds(1) }
             restarts.increment()
             try? await tools.clock.sleep(wait + wait * (tools.random() * 0.1))
