@@ -37,7 +37,7 @@ struct BackupCommand: ParsableCommand, ExplainedCommand {
     /// Copies, verifies and prints. The root is base64 in JSON and hex for people, as everywhere.
     ///
     /// - Throws: `EventLogError` with code `invalidArgument` (exit 2) if anything exists at the destination, with
-    ///   `damaged` (exit 3) if the log, and so its copy, is damaged. Nothing is left at the destination then.
+    ///   `damaged` (exit 3) if the log, and so its copy, is damaged. No copy appears then.
     func run() throws {
         let progress = output.progress("copying")
         // Not `LogOptions.open`: one progress line shows the check of the pages and the copying.

@@ -4,9 +4,9 @@ import Projections
 
 /// `logtool events`: lists what arrived.
 ///
-/// Lists envelopes and never folds, except to find the events of a thing or channel (`EventSelection`). An event's
-/// bytes are checked against its leaf hash only where they are printed whole (`--payload`): a check costs two hashes of
-/// the payload for each event.
+/// Lists envelopes. It folds only to find the events of a thing or channel (`EventSelection`), or a remote time. An
+/// event's bytes are checked against its leaf hash only where they are printed whole (`--payload`): a check costs two
+/// hashes of the payload for each event.
 struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",

@@ -49,7 +49,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var proving: ProvingOptions
     @OptionGroup var output: OutputOptions
 
-    /// Needs a name or a text: the histories of all things are what `audit` lists.
+    /// Needs a name or a text; `audit` lists the changes of all things.
     func validate() throws {
         if proving.prove, lists.form == .text { throw ValidationError(ProvingOptions.needsJSON) }
         if entity == nil && match.match == nil {
