@@ -3,6 +3,7 @@ extension Timestamp {
     ///
     /// Accepts lower-case `t` and `z` and any number of fraction digits; cuts off digits beyond the ninth. A leap
     /// second (`:60`) is the first instant of the next minute. `nil` for every other text.
+    @inlinable
     public init?(rfc3339 text: some StringProtocol) {
         // Nearly all texts are contiguous; others are copied.
         let time =
@@ -13,7 +14,8 @@ extension Timestamp {
     }
 
     /// Reads the bytes of such a text.
-    init?(rfc3339Bytes bytes: UnsafeRawBufferPointer) {
+    @usableFromInline
+    package init?(rfc3339Bytes bytes: UnsafeRawBufferPointer) {
         var reader = DigitReader(bytes)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
             let day = reader.number(2), let date = CivilDate(year: year, month: month, day: day),

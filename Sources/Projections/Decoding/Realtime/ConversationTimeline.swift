@@ -122,18 +122,14 @@ struct ConversationTimeline: Codable, Sendable {
         entries.insert(StatedEntry(entry: entry, ids: isSameArray ? previous : statement.ids), at: index)
         let order = isSameArray && next == nil ? nil : Order(before: places, stated: statement.places)
         if let order, next == nil { places = order.stated }
-        for id in statement.ids where messages[id] == nil {
-            messages[id] = Message(rank: known.count)
-            known.append(id)
-        }
         var changes: [MessageChange] = []
         func state(_ id: EntityID, _ element: StoredJSON?, index: Int) {
+            let hasMoved = next == nil && order.map { $0.before[id] != places[id] } ?? false
+            guard let edit = edit(id, saying: element, at: entry, before: next, hasMoved: hasMoved) else { return }
             let key = MessageKey(channel: channel, id: id)
             // A message that the last entry lacks has no place there; its own statement's place serves for its old
             // versions.
             let place = order == nil ? index : places[id] ?? index
-            let hasMoved = next == nil && order.map { $0.before[id] != places[id] } ?? false
-            let edit = edit(id, saying: element, at: entry, before: next)
             changes += edit.changes(of: key, place: place, hasMoved: hasMoved, event: event)
         }
         for (index, id) in statement.ids.enumerated() { state(id, statement.elements[index], index: index) }
@@ -150,22 +146,38 @@ struct ConversationTimeline: Codable, Sendable {
         let stated: [EntityID: Int]
     }
 
-    /// Inserts one message's part of a statement at its position.
+    /// Inserts one message's part of a statement at its position; `nil` if that changes nothing.
     ///
     /// - Parameters:
     ///   - element: the message's content in the statement; `nil` if the statement lacks the message.
     ///   - next: the entry after `entry`, whose content for this message must stay as it is; `nil` if `entry` is the
     ///     last.
-    private mutating func edit(_ id: EntityID, saying element: StoredJSON?, at entry: Entry, before next: Entry?)
-        -> Edit
-    {
-        // The usual case, first: a row repeats the messages of the row before it and adds one.
-        if next == nil, let last = messages[id]?.runs.last, last.saysSame(as: element) {
-            return Edit(last: last)
-        }
+    ///   - hasMoved: whether the statement moves the message.
+    private mutating func edit(
+        _ id: EntityID,
+        saying element: StoredJSON?,
+        at entry: Entry,
+        before next: Entry?,
+        hasMoved: Bool
+    ) -> Edit? {
         // The message changes where it is stored, without a copy.
-        guard let place = messages.index(forKey: id) else { return Edit() }
-        return Self.edit(&messages.values[place].runs, saying: element, at: entry, before: next)
+        guard let place = messages.index(forKey: id) else {
+            var message = Message(rank: known.count)
+            known.append(id)
+            let edit = Self.edit(&message.runs, saying: element, at: entry, before: next)
+            messages[id] = message
+            return edit
+        }
+        guard next == nil, let last = messages.values[place].runs.indices.last else {
+            return Self.edit(&messages.values[place].runs, saying: element, at: entry, before: next)
+        }
+        // The usual case: a row repeats the messages of the row before it and changes or adds one.
+        if messages.values[place].runs[last].saysSame(as: element) {
+            return hasMoved ? Edit(last: messages.values[place].runs[last]) : nil
+        }
+        let run = Run(start: entry, element: element)
+        messages.values[place].runs.append(run)
+        return Edit(written: [run], last: run)
     }
 
     /// Inserts one message's part of a statement at its position; the parameters are those of the timeline's `edit`.
