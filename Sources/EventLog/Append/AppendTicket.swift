@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// One batch on its way into the log, and what waits for it: a thread or a callback.
+/// One batch on its way into the log, and who receives the result: a thread or a callback.
 final class AppendTicket: Sendable {
     /// Why a wait ended.
     enum Wakening {
@@ -11,70 +11,62 @@ final class AppendTicket: Sendable {
         case timedOut
     }
 
-    /// A thread that sleeps, or callbacks.
-    private enum Waiter {
-        /// Each `settle` and each `call` adds a signal. A signal too many only wakes the thread once more, and it looks
-        /// again.
-        case thread(DispatchSemaphore)
-        case told(
-            settled: @Sendable (Result<AppendResult, any Error>) -> Void,
-            called: @Sendable () -> Void
-        )
-    }
-
     let batch: PreparedBatch
     let bookmark: Bookmark?
     /// Set before the thread is woken; stays `nil` if a callback receives the result.
     private let outcome = Mutex<Result<AppendResult, any Error>?>(nil)
-    private let waiter: Waiter
+    /// Wakes the thread. A signal too many only wakes it once more, and it looks again.
+    private let semaphore = DispatchSemaphore(value: 0)
+    /// Receives the result; `nil` if a thread waits for it.
+    private let settled: (@Sendable (Result<AppendResult, any Error>) -> Void)?
+    /// Has the waiting batches committed; `nil` if the thread that waits does so.
+    private let called: (@Sendable () -> Void)?
 
-    /// A ticket that a thread waits for with `wait`.
-    init(_ batch: PreparedBatch, bookmark: Bookmark?) {
-        self.batch = batch
-        self.bookmark = bookmark
-        waiter = .thread(DispatchSemaphore(value: 0))
-    }
-
-    /// A ticket that no thread waits for. `settled` receives the result; `called` must have the waiting batches
-    /// committed.
+    /// - Parameters:
+    ///   - settled: receives the result; without it, a thread waits with `wait` or `settledResult`.
+    ///   - called: must have the waiting batches committed; without it, the thread in `wait` must do so once it is
+    ///     called.
     init(
         _ batch: PreparedBatch,
         bookmark: Bookmark?,
-        settled: @escaping @Sendable (Result<AppendResult, any Error>) -> Void,
-        called: @escaping @Sendable () -> Void
+        settled: (@Sendable (Result<AppendResult, any Error>) -> Void)? = nil,
+        called: (@Sendable () -> Void)? = nil
     ) {
         self.batch = batch
         self.bookmark = bookmark
-        waiter = .told(settled: settled, called: called)
+        self.settled = settled
+        self.called = called
     }
 
     /// Hands over the result, once. Any thread may call it. A callback runs on the calling thread.
     func settle(_ result: Result<AppendResult, any Error>) {
-        switch waiter {
-        case .thread(let semaphore):
-            outcome.withLock { outcome in
-                assert(outcome == nil, "a ticket is settled once")
-                outcome = result
-            }
-            semaphore.signal()
-        case .told(let settled, _): settled(result)
+        if let settled { return settled(result) }
+        outcome.withLock { outcome in
+            assert(outcome == nil, "a ticket is settled once")
+            outcome = result
         }
+        semaphore.signal()
     }
 
-    /// Wakes whatever waits, to commit the batches that wait.
+    /// Has the batches that wait committed.
     func call() {
-        switch waiter {
-        case .thread(let semaphore): semaphore.signal()
-        case .told(_, let called): called()
-        }
+        if let called { called() } else { semaphore.signal() }
     }
 
     /// The result of a ticket that a thread waits for; `nil` before it is settled.
     var result: Result<AppendResult, any Error>? { outcome.withLock { $0 } }
 
+    /// Sleeps until the ticket is settled, and returns the result. For a ticket with `called` and without `settled`.
+    func settledResult() -> Result<AppendResult, any Error> {
+        assert(settled == nil && called != nil, "the ticket wakes this thread, and only to be settled")
+        while true {
+            if let result { return result }
+            semaphore.wait()
+        }
+    }
+
     /// Sleeps until the ticket is settled or called, at most `nanoseconds` if that is given.
     func wait(nanoseconds: Int?) -> Wakening {
-        guard case .thread(let semaphore) = waiter else { return .called }
         if let nanoseconds {
             guard semaphore.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else { return .timedOut }
         } else {

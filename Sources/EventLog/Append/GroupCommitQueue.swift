@@ -73,17 +73,21 @@ final class GroupCommitQueue: Sendable {
         }
     }
 
-    /// Returns at once; calls `settled` with the result on the thread that commits the batch.
+    /// Queues a batch and returns at once; another thread commits it.
+    ///
+    /// - Parameter settled: called with the result, once, on the thread that commits; without it, wait for the ticket's
+    ///   `settledResult`.
+    @discardableResult
     func start(
         _ batch: PreparedBatch,
         bookmark: Bookmark?,
         commit: @escaping Commit,
-        settled: @escaping @Sendable (Result<AppendResult, any Error>) -> Void
-    ) {
-        let called: @Sendable () -> Void = { self.watch(commit) }
-        let ticket = AppendTicket(batch, bookmark: bookmark, settled: settled, called: called)
+        settled: (@Sendable (Result<AppendResult, any Error>) -> Void)? = nil
+    ) -> AppendTicket {
+        let ticket = AppendTicket(batch, bookmark: bookmark, settled: settled) { self.watch(commit) }
         state.withLock { Self.add(ticket, to: &$0) }
         watch(commit)
+        return ticket
     }
 
     private static func add(_ ticket: AppendTicket, to state: inout State) {

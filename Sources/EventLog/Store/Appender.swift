@@ -1,13 +1,11 @@
-import Dispatch
-import Synchronization
-
 /// Appends batches in order. While one batch is written, the caller makes and prepares the next.
 ///
 /// The log receives the batches in the order of the calls, each as a whole (I5). Use it from one thread at a time.
 /// Every batch is synced, also in a store that was opened with `fast` durability.
 public final class Appender {
     private let store: EventStore
-    private var pending: PendingAppend?
+    /// The batch that is being written.
+    private var pending: AppendTicket?
 
     /// Makes an appender of a log.
     public init(_ store: EventStore) {
@@ -28,9 +26,7 @@ public final class Appender {
         try store.check(drafts)
         let batch = store.prepare(drafts)
         let former = try finish()
-        let next = PendingAppend()
-        store.start(batch, bookmark: bookmark) { next.settle($0) }
-        pending = next
+        pending = store.core.queue.start(batch, bookmark: bookmark, commit: store.commit)
         return former
     }
 
@@ -41,25 +37,6 @@ public final class Appender {
     @discardableResult
     public func finish() throws -> AppendResult? {
         defer { pending = nil }
-        return try pending?.result().get()
-    }
-}
-
-/// A batch that is being written. `settle` is called once; it sets the outcome, then signals.
-private final class PendingAppend: Sendable {
-    private let outcome = Mutex<Result<AppendResult, any Error>?>(nil)
-    private let semaphore = DispatchSemaphore(value: 0)
-
-    func settle(_ result: Result<AppendResult, any Error>) {
-        outcome.withLock { $0 = result }
-        semaphore.signal()
-    }
-
-    /// Waits for the outcome. May be called once, since it consumes the only signal.
-    func result() -> Result<AppendResult, any Error> {
-        semaphore.wait()
-        let settled: Result<AppendResult, any Error>? = outcome.withLock { $0 }
-        assert(settled != nil, "the outcome is set before the signal")
-        return settled ?? .failure(CancellationError())
+        return try pending?.settledResult().get()
     }
 }

@@ -21,7 +21,7 @@ extension EventStore {
             try fast.add(prepare(drafts), bookmark: bookmark)
             return AppendResult(queued: drafts.count)
         }
-        return try core.queue.submit(AppendTicket(prepare(drafts), bookmark: bookmark)) { writer.commit($0) }
+        return try core.queue.submit(AppendTicket(prepare(drafts), bookmark: bookmark), commit: commit)
     }
 
     /// Waits until everything that was appended under `fast` durability is durable.
@@ -45,18 +45,12 @@ extension EventStore {
         if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
         let batch = prepare(drafts)
         return try await withCheckedThrowingContinuation { continuation in
-            start(batch, bookmark: bookmark) { continuation.resume(with: $0) }
+            core.queue.start(batch, bookmark: bookmark, commit: commit) { continuation.resume(with: $0) }
         }
     }
 
-    /// Queues a batch and returns at once. `settled` is called once, on the thread that commits the batch.
-    func start(
-        _ batch: PreparedBatch,
-        bookmark: Bookmark?,
-        settled: @escaping @Sendable (Result<AppendResult, any Error>) -> Void
-    ) {
-        core.queue.start(batch, bookmark: bookmark, commit: { [writer] in writer.commit($0) }, settled: settled)
-    }
+    /// Commits batches with the options of this store.
+    var commit: GroupCommitQueue.Commit { { [writer] in writer.commit($0) } }
 
     /// Computes everything that needs no lock: lanes, salts and leaf hashes.
     func prepare(_ drafts: DraftBatch) -> PreparedBatch {
