@@ -50,6 +50,26 @@ import Testing
         #expect(try events().count == 3)
     }
 
+    /// The next batch may hold no event: the one before is durable all the same once that is taken.
+    @Test func aBatchIsDurableOnceSkippedPiecesFollow() throws {
+        let recorder = try Recorder(store: store, source: SourceName("s"))
+        for number in 1...20 {
+            let draft = DraftEvent(
+                recordedAt: Timestamp(seconds: Int64(number)),
+                source: try SourceName("s"),
+                kind: EventKind("test.event/1" as StaticString),
+                key: try EventKey("\(number)"),
+                attributes: .none,
+                payload: []
+            )
+            try recorder.append(SourceBatch([.draft(draft, bookmark: nil)]))
+            try recorder.append(SourceBatch([.skipped(IngestIssue(place: "\(number)", reason: "none"))]))
+            #expect(try store.read { $0.head.rawValue } == UInt64(number))
+        }
+        let summary = try recorder.finish()
+        #expect(summary.appended == 20 && summary.skipped == 20)
+    }
+
     @Test func aGrownCaptureAddsOnlyWhatIsNew() throws {
         _ = try Recorder.record(try capture([frame(1), frame(2)]), into: store)
         let summary = try Recorder.record(try capture([frame(1), frame(2), frame(3)]), into: store)

@@ -60,14 +60,10 @@ final class AppendThread: Sendable {
     ) throws -> IngestSummary {
         do {
             var writing = Writing()
-            while let batches = queue.takeBatches() {
-                let next = Writing(count: batches.reduce(0) { $0 + $1.count })
-                for pieces in batches {
-                    recorder.take(pieces)
-                    if recorder.isFull { try patiently(queue, recorder) { try recorder.pass() } }
-                }
+            while let batch = queue.takeBatch() {
+                let next = Writing(count: batch.count)
                 // The appender writes this batch while the next one is collected and prepared.
-                try patiently(queue, recorder) { try recorder.pass() }
+                try patiently(queue, recorder) { try recorder.append(batch) }
                 writing.end(queue, observer)
                 writing = next
                 // With nothing to prepare, waits until the last batch is durable: a flush may wait for that, and the

@@ -77,7 +77,7 @@ public final class Recorder {
     /// Takes one piece; starts to append the batch if it is full.
     public func accept(_ item: SourceItem) throws {
         take(item)
-        if isFull { try pass() }
+        if isFull { try passFull() }
     }
 
     /// Appends everything taken so far; durable on return, except under `fast` durability.
@@ -99,12 +99,6 @@ public final class Recorder {
 // MARK: - Batches
 
 extension Recorder {
-    /// Takes pieces without appending; the caller must call `pass` once `isFull`.
-    func take(_ pieces: SourceBatch) {
-        for issue in pieces.skipped { summary.skip(issue) }
-        batch.append(draftsOf: pieces)
-    }
-
     /// Takes one piece without appending.
     private func take(_ item: SourceItem) {
         switch item {
@@ -114,17 +108,37 @@ extension Recorder {
     }
 
     /// True once the batch should be passed on.
-    var isFull: Bool {
+    private var isFull: Bool {
         batch.drafts.count >= Self.batchEventsMax || batch.drafts.payloadByteCount >= Self.batchBytesMax
+    }
+
+    /// Begins to append the batch, and makes room for the next one, which will be about as large.
+    private func passFull() throws {
+        let full = batch
+        try pass()
+        batch = SourceBatch(roomOf: full)
+    }
+
+    /// Begins to append a batch as it is, without a copy. On return the batches of earlier calls are durable, except
+    /// under `fast` durability.
+    ///
+    /// - Throws: as `EventStore.append`. The batch is kept; `flush` appends it.
+    func append(_ pieces: SourceBatch) throws {
+        for issue in pieces.skipped { summary.skip(issue) }
+        batch = batch.isEmpty ? pieces : SourceBatch(joining: [batch, pieces])
+        try pass()
     }
 
     /// Begins to append the batch. On return the batches of earlier calls are durable, except under `fast` durability.
     ///
     /// - Throws: as `EventStore.append`. The batch is kept, and the next call appends it.
-    func pass() throws {
+    private func pass() throws {
         try appendRefused()
-        // A batch may consist of a bookmark alone.
-        guard !batch.drafts.isEmpty || batch.bookmark != nil else { return }
+        // A batch may consist of a bookmark alone, or of skipped pieces.
+        guard !batch.drafts.isEmpty || batch.bookmark != nil else {
+            batch = SourceBatch()
+            return try settle { try appender?.finish() }
+        }
         if let appender {
             try settle { try appender.append(batch.drafts, bookmark: bookmark(batch)) }
             writing = batch
@@ -133,7 +147,7 @@ extension Recorder {
             assert(refused == nil, "a batch that waits is appended before another takes its place")
             refused = batch
         }
-        batch = SourceBatch(roomOf: batch)
+        batch = SourceBatch()
         try appendRefused()
     }
 

@@ -9,7 +9,7 @@ struct SourceBatch: Sendable {
         let bookmark: [UInt8]
     }
 
-    private(set) var drafts = DraftBatch()
+    var drafts = DraftBatch()
     /// Sorted by `count`, ascending.
     private(set) var marks: [Mark] = []
     /// Pieces of input that gave no event, in order.
@@ -41,36 +41,6 @@ struct SourceBatch: Sendable {
         }
     }
 
-    mutating func append(_ draft: DraftEvent) {
-        drafts.append(draft)
-    }
-
-    /// Adds a draft made of its parts; `key` and `payload` are copied, so the pointers may become invalid afterwards.
-    mutating func append(
-        recordedAt: Timestamp,
-        source: SourceName,
-        kind: EventKind,
-        key: UnsafeRawBufferPointer,
-        attributes: Attributes,
-        payload: UnsafeRawBufferPointer
-    ) {
-        drafts.append(
-            recordedAt: recordedAt,
-            source: source,
-            kind: kind,
-            key: key,
-            attributes: attributes,
-            payload: payload
-        )
-    }
-
-    /// Adds the drafts of another batch behind its own, with their bookmarks. Leaves out what the other batch skipped.
-    mutating func append(draftsOf other: SourceBatch) {
-        let countBefore = drafts.count
-        drafts.append(contentsOf: other.drafts)
-        marks += other.marks.map { Mark(count: countBefore + $0.count, bookmark: $0.bookmark) }
-    }
-
     /// Sets the bookmark that is valid once all drafts added so far are stored; replaces an earlier one for the same
     /// drafts.
     mutating func mark(_ bookmark: [UInt8]) {
@@ -94,6 +64,17 @@ extension SourceBatch {
     /// A batch of items, in order.
     init(_ items: [SourceItem]) {
         for item in items { append(item) }
+    }
+
+    /// Several batches as one, in order. A single one is not copied.
+    init(joining batches: [SourceBatch]) {
+        drafts = DraftBatch(joining: batches.map(\.drafts))
+        var countBefore = 0
+        for batch in batches {
+            marks += batch.marks.map { Mark(count: countBefore + $0.count, bookmark: $0.bookmark) }
+            skipped += batch.skipped
+            countBefore += batch.drafts.count
+        }
     }
 
     /// An empty batch with capacity for the drafts of `other`.

@@ -1,5 +1,6 @@
 #if Recorders
 import Dispatch
+import EventLog
 import Synchronization
 
 #if canImport(Glibc)
@@ -10,9 +11,9 @@ import Darwin
 
 /// The queue between the tasks that record and the thread that appends.
 ///
-/// Bounded by bytes and by number: a task that adds to a full queue waits until the appending thread has taken the
-/// queued batches, so the remote is read no faster than the log is written. Memory stays within the limits plus one
-/// batch a task. Any task may call `append`, `flush`, `renewBookmark` and `finish`; the methods of the appending
+/// Bounded by bytes and by number: a task that adds to a full queue waits until the appending thread has taken from it,
+/// so the remote is read no faster than the log is written. Memory stays within the limits plus one batch a task. The
+/// thread takes batches as large as the recorder appends them; what it leaves still counts. Any task may call `append`, `flush`, `renewBookmark` and `finish`; the methods of the appending
 /// thread's side belong to that thread.
 final class SourceBatchQueue: Sendable {
     /// The number of waiting pieces from which producers must wait.
@@ -29,13 +30,13 @@ final class SourceBatchQueue: Sendable {
     private static let lookMicroseconds: UInt32 = 2_000
 
     private struct State {
-        /// The batches that are not taken, in the order in which they were added.
+        /// What was added and not taken, in order.
         var waiting: [SourceBatch] = []
         /// The pieces in `waiting`.
         var waitingCount = 0
         /// The weight of `waiting`.
         var waitingBytes = 0
-        /// When the first of `waiting` was added; means nothing while nothing waits.
+        /// When the first of `waiting` was added, or one before it that was taken; means nothing while nothing waits.
         var firstCameAt = ContinuousClock.now
         var isFinished = false
         /// The error that ended the queue; set once.
@@ -69,10 +70,23 @@ final class SourceBatchQueue: Sendable {
             lastBookmark = pieces.bookmark ?? lastBookmark
         }
 
-        /// Takes everything that waits.
-        mutating func takeBatches() -> [SourceBatch] {
-            defer { (waiting, waitingCount, waitingBytes) = ([], 0, 0) }
-            return waiting
+        /// Takes from the front until it has as much as a recorder appends at once, or everything.
+        mutating func takeFront() -> [SourceBatch] {
+            var (draftCount, payloadBytes) = (0, 0)
+            let taken = waiting.prefix { pieces in
+                defer {
+                    draftCount += pieces.drafts.count
+                    payloadBytes += pieces.drafts.payloadByteCount
+                }
+                return draftCount < Recorder.batchEventsMax && payloadBytes < Recorder.batchBytesMax
+            }
+            waiting.removeFirst(taken.count)
+            for pieces in taken {
+                waitingCount -= pieces.count
+                waitingBytes -= pieces.weight
+            }
+            assert(!waiting.isEmpty || waitingCount == 0 && waitingBytes == 0, "only what waits counts")
+            return Array(taken)
         }
 
         /// Takes the tasks that wait for room, for the caller to resume outside of the lock.
@@ -173,17 +187,18 @@ final class SourceBatchQueue: Sendable {
 // MARK: - The appending thread's side
 
 extension SourceBatchQueue {
-    /// Takes all waiting batches once they are due or the oldest has lingered long enough; `nil` at the end. Blocks the
-    /// thread.
-    func takeBatches() -> [SourceBatch]? {
+    /// Takes the next batch once it is due or its first piece has lingered long enough; `nil` at the end. Blocks the
+    /// thread, which joins the pieces outside of the lock.
+    func takeBatch() -> SourceBatch? {
         waitForOne()
         let deadline = state.withLock { $0.firstCameAt } + Self.lingerMax
         wait(until: deadline) { $0.isDue }
-        let (batches, freed) = state.withLock { state in
-            state.waiting.isEmpty ? (nil, []) : (state.takeBatches(), state.takeProducers())
+        let (taken, freed) = state.withLock { state in
+            let taken = state.takeFront()
+            return (taken, state.isFull ? [] : state.takeProducers())
         }
         for producer in freed { producer.resume() }
-        return batches
+        return taken.isEmpty ? nil : SourceBatch(joining: taken)
     }
 
     /// True if nothing waits.
@@ -206,7 +221,7 @@ extension SourceBatchQueue {
     func fail(_ error: any Error) {
         let all = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.failure = error
-            _ = state.takeBatches()
+            (state.waiting, state.waitingCount, state.waitingBytes) = ([], 0, 0)
             let all = state.takeProducers() + state.flushers.map(\.continuation)
             state.flushers = []
             return all

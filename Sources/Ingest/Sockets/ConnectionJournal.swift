@@ -167,7 +167,7 @@ extension ConnectionJournal {
         let attributes = try attributes(of: direction)
         counters.withNextFrameKey { key in
             bytes.withUnsafeBytes { payload in
-                waiting.append(
+                waiting.drafts.append(
                     recordedAt: time,
                     source: source,
                     kind: kind,
@@ -220,7 +220,7 @@ extension ConnectionJournal {
 
     /// Adds an event made elsewhere.
     mutating func add(_ draft: DraftEvent) {
-        waiting.append(draft)
+        waiting.drafts.append(draft)
     }
 
     /// Notes that the remote was heard and had nothing new: a gap that opens later begins no earlier than `time`.

@@ -137,9 +137,9 @@ final class ContractBench: Sendable {
         await withCheckedContinuation { continuation in
             Thread {
                 var items: [SourceItem] = []
-                while let batches = queue.takeBatches() {
-                    items += batches.flatMap(\.items)
-                    queue.noteStored(batches.reduce(0) { $0 + $1.count })
+                while let batch = queue.takeBatch() {
+                    items += batch.items
+                    queue.noteStored(batch.count)
                 }
                 continuation.resume(returning: items)
             }.start()

@@ -106,7 +106,7 @@ import Testing
         try await queue.append(
             SourceBatch(bookmark: JournalBookmark(number: 1, gaps: [], lastInbound: nil, session: nil).bytes)
         )
-        _ = queue.takeBatches()
+        _ = queue.takeBatch()
         await LifeMarks(queue: queue, clock: ticks).run()
         #expect(queue.isEmpty)
     }
