@@ -1,6 +1,24 @@
 import EventLog
 import JSON
 
+extension Messages {
+    /// Writes the row of the message at a place in canonical form; false, without writing, if it has none in this
+    /// section.
+    ///
+    /// - Parameter source: as in `LentMessage.write`.
+    @inline(__always)
+    func writeRow(
+        of section: Section,
+        at place: Int,
+        source: [UInt8]? = nil,
+        to writer: inout CanonicalWriter,
+        _ names: Names,
+        _ rules: ReadingRules
+    ) -> Bool {
+        withRow(of: section, at: place, names, rules) { $0.write(to: &writer, source: source) } != nil
+    }
+}
+
 /// The canonical form of a message's row, written without making values of it. The members come in canonical order, by
 /// name; a new member of a row needs its place here and in `LentMessage.Member`.
 extension LentMessage {

@@ -1,6 +1,6 @@
 import EventLog
 
-/// The rows of messages in canonical form, for digests and for documents.
+/// What a digest needs to know of a message's row beside its bytes.
 extension Messages {
     /// The place of the message that a row key names.
     func place(of key: EntityKey) -> Int? {
@@ -16,21 +16,5 @@ extension Messages {
         if cell.form == .packed, store.version(of: cell) != nil { return false }
         guard let order = store.firstOrder(in: channel.id), case .at = order else { return false }
         return true
-    }
-
-    /// Writes the row of the message at a place in canonical form; false, without writing, if it has none in this
-    /// section.
-    ///
-    /// - Parameter source: As in `LentMessage.write`.
-    @inline(__always)
-    func writeRow(
-        of section: Section,
-        at place: Int,
-        source: [UInt8]? = nil,
-        to writer: inout CanonicalWriter,
-        _ names: Names,
-        _ rules: ReadingRules
-    ) -> Bool {
-        withRow(of: section, at: place, names, rules) { $0.write(to: &writer, source: source) } != nil
     }
 }

@@ -81,7 +81,7 @@ final class ReplayBatch: @unchecked Sendable {
     }
 
     /// Folds the events in order and empties the batch. `kinds` tells from which of the two lists the next event comes.
-    func fold(into logState: inout ReplayedState, _ lanes: [ReplayLanes.Lane?]) {
+    func fold(into state: inout ReplayedState, _ lanes: [ReplayLanes.Lane?]) {
         let (count, plainCount) = (count, plainCount)
         var (nextPlain, nextOther) = (0, 0)
         for index in 0..<count {
@@ -89,12 +89,13 @@ final class ReplayBatch: @unchecked Sendable {
             case .plain:
                 if nextPlain.isMultiple(of: Self.stride) {
                     let end = min(nextPlain + Self.stride, plainCount)
-                    logState.prepareLookups(UnsafeMutableBufferPointer(rebasing: steps[nextPlain..<end]))
+                    state.prepareLookups(UnsafeMutableBufferPointer(rebasing: steps[nextPlain..<end]))
                 }
-                logState.apply(plain + nextPlain, lanes)
+                fold(plain + nextPlain, into: &state, lanes)
                 nextPlain += 1
             case .other:
-                logState.apply(others[nextOther].envelope, payload: others[nextOther].payload)
+                state.noteBucket(of: nil)
+                state.logState.applyLong(others[nextOther].envelope, payload: others[nextOther].payload)
                 nextOther += 1
             }
         }
@@ -102,6 +103,24 @@ final class ReplayBatch: @unchecked Sendable {
         self.count = 0
         self.plainCount = 0
         others.removeAll(keepingCapacity: true)
+    }
+
+    @inline(__always)
+    private func fold(
+        _ step: UnsafePointer<Step>,
+        into state: inout ReplayedState,
+        _ lanes: [ReplayLanes.Lane?]
+    ) {
+        let number = step.pointee.lane
+        state.noteBucket(of: step.pointee.frame.channel)
+        guard let source = state.source(ofLane: number, lanes), let lane = lanes[number] else { return }
+        state.logState.applyPlain(
+            step.pointee.frame,
+            step.pointee.event,
+            source: source,
+            connection: lane.connection,
+            lookup: step.pointee.lookup
+        )
     }
 
     /// The plain frames of the batch; valid as long as the batch is.

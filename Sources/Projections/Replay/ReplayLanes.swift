@@ -65,7 +65,8 @@ final class ReplayLanes {
 
 /// A state that a replay fills; it maps lanes to sources. For one thread at a time.
 struct ReplayedState {
-    private(set) var logState: LogState
+    /// The state. `ReplayBatch` applies events to it.
+    var logState: LogState
     /// The index of each lane's source in the state, by the lane's number; `nil` until the lane's first plain
     /// frame. Indexes never change, as sources are only added.
     private var sources: [Int?] = []
@@ -80,20 +81,17 @@ struct ReplayedState {
         buckets = notesBuckets ? [] : nil
     }
 
-    /// Applies a plain frame of a lane.
+    /// The index in the state of the source that a lane's frames are applied to.
     @inline(__always)
-    mutating func apply(_ step: UnsafePointer<ReplayBatch.Step>, _ lanes: [ReplayLanes.Lane?]) {
-        let number = step.pointee.lane
+    mutating func source(ofLane number: Int, _ lanes: [ReplayLanes.Lane?]) -> Int? {
         if number >= sources.count || sources[number] == nil { add(number, lanes) }
-        buckets?.append(ChannelShare.bucket(of: step.pointee.frame.channel))
-        guard let source = sources[number], let lane = lanes[number] else { return }
-        logState.applyPlain(
-            step.pointee.frame,
-            step.pointee.event,
-            source: source,
-            connection: lane.connection,
-            lookup: step.pointee.lookup
-        )
+        return sources[number]
+    }
+
+    /// Notes the bucket of an event's channel, 0 for an event without one.
+    @inline(__always)
+    mutating func noteBucket(of channel: EntityID?) {
+        buckets?.append(channel.map { ChannelShare.bucket(of: $0) } ?? 0)
     }
 
     /// Looks up the lookups and authors of many plain frames, one table after another, so that their cache misses
@@ -146,12 +144,6 @@ struct ReplayedState {
         if hashes.isEmpty { return }
         let hashes = UnsafeBufferPointer(rebasing: hashes)
         lastRead = logState.sources[source].parts.messages.store.readAhead(hashes)
-    }
-
-    /// Applies an event the long way, as a value tree and changes.
-    mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
-        buckets?.append(0)
-        logState.applyLong(envelope, payload: payload)
     }
 
     /// Lends the state to an observer.
