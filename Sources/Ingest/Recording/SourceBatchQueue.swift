@@ -13,8 +13,8 @@ import Darwin
 ///
 /// Bounded by bytes and by number: a task that adds to a full queue waits until the appending thread has taken from it,
 /// so the remote is read no faster than the log is written. Memory stays within the limits plus one batch a task. The
-/// thread takes batches as large as the recorder appends them; what it leaves still counts. Any task may call `append`, `flush`, `renewBookmark` and `finish`; the methods of the appending
-/// thread's side belong to that thread.
+/// thread takes batches as large as the recorder appends them; what it leaves still counts. Any task may call `append`,
+/// `flush`, `renewBookmark` and `finish`; the methods of the appending thread's side belong to that thread.
 final class SourceBatchQueue: Sendable {
     /// The number of waiting pieces from which producers must wait.
     static let itemsMax = 32_768

@@ -91,7 +91,7 @@ struct Retention {
 struct NormalForm {
     /// The state of the first share without its messages, but with all that compactions dropped.
     private(set) var rest: LogState?
-    private var messages: [SourceName: [Hash256]] = [:]
+    private var messages: [SourceName: [UInt128]] = [:]
 
     /// Takes the state of the next share and removes its messages.
     mutating func add(_ state: inout LogState) {

@@ -4,11 +4,11 @@ import Synchronization
 
 extension MessageStore {
     /// The hash of everything that each message remembers, in any order. Equal messages give equal hashes, packed or not
-    /// (I18). Hashed on all processors; reads each message once and keeps 32 bytes of it.
-    func normalFormHashes(_ names: Names) -> [Hash256] {
+    /// (I18). Hashed on all processors; reads each message once and keeps 16 bytes of it.
+    func normalFormHashes(_ names: Names) -> [UInt128] {
         // Slices of this size keep the processors busy to the end and take the lock rarely.
         let stride = 4096
-        let found = Mutex<[Hash256]>([])
+        let found = Mutex<[UInt128]>([])
         DispatchQueue.concurrentPerform(iterations: (count + stride - 1) / stride) { part in
             var writer = MessageNormalFormWriter(names)
             let places = part * stride..<min(count, (part + 1) * stride)
@@ -35,21 +35,21 @@ struct MessageNormalFormWriter: ~Copyable {
         self.names = names
     }
 
-    /// The hash of the message at a place.
-    mutating func hash(ofMessageAt place: Int, in store: MessageStore) -> Hash256 {
+    /// The hash of the message at a place, under a key of the process.
+    mutating func hash(ofMessageAt place: Int, in store: MessageStore) -> UInt128 {
         writer.reset()
         write(store.key(at: place))
         let cell = store.cells[place]
         if cell.form == .record { write(store.records[Int(cell.last)]) } else { write(cell, in: store) }
-        return writer.withBytes { Hasher256.hash($0) }
+        return writer.withBytes { FrameKey.process.hash($0) }
     }
 
-    /// The hash of a record.
-    mutating func hash(of record: MessageRecord) -> Hash256 {
+    /// The hash of a record, under the same key.
+    mutating func hash(of record: MessageRecord) -> UInt128 {
         writer.reset()
         write(record.key)
         write(record)
-        return writer.withBytes { Hasher256.hash($0) }
+        return writer.withBytes { FrameKey.process.hash($0) }
     }
 
     // MARK: Messages

@@ -36,7 +36,8 @@ extension LogState {
 
     /// The SHA-256 of the whole state, hidden parts included: two states behave alike for ever if these are equal.
     ///
-    /// It compares states within one run and is not for files, as its content may change with the program.
+    /// It compares states within one process and is not for files: it contains keyed hashes of the messages, whose key is
+    /// drawn for each process.
     public var normalFormHash: Hash256 {
         normalFormHash(sources.map { ($0.name, $0.parts.messages.store.normalFormHashes($0.context.names)) })
     }
@@ -45,7 +46,7 @@ extension LogState {
     ///
     /// Hashes lines of canonical JSON, made one at a time; of frames seen, a line holds a hash. Behind the lines are, by
     /// source, the hashes of all messages, sorted: their order of arrival decides nothing.
-    func normalFormHash(_ messages: [(source: SourceName, hashes: [Hash256])]) -> Hash256 {
+    func normalFormHash(_ messages: [(source: SourceName, hashes: [UInt128])]) -> Hash256 {
         var hasher = Hasher256()
         var writer = CanonicalWriter()
         func add(_ value: JSONValue) {
@@ -58,9 +59,7 @@ extension LogState {
         for source in sources.sorted(by: { $0.name < $1.name }) { source.normalForm(into: add) }
         for source in messages.sorted(by: { $0.source < $1.source }) where !source.hashes.isEmpty {
             add(.array([.string(source.source.rawValue), .int(source.hashes.count)]))
-            for hash in source.hashes.sorted(by: { $0.words < $1.words }) {
-                hash.bytes.withUnsafeBytes { hasher.update($0) }
-            }
+            source.hashes.sorted().withUnsafeBytes { hasher.update($0) }
         }
         return hasher.finalize()
     }

@@ -11,6 +11,8 @@ import JSON
 struct FrameKey: Sendable {
     /// The key of states without a log.
     static let none = FrameKey([])
+    /// A key that is drawn for the process, for hashes that never leave it; see `TableKey` on its randomness.
+    static let process = FrameKey(TableKey.process.bytes)
 
     /// A stretch has as many words as the key.
     private static let stretchWords = 128

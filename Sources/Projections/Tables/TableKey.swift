@@ -3,10 +3,11 @@ import JSON
 /// The hash key of the tables in memory, drawn once for the process. A remote does not know it, so it cannot make up
 /// ids that collide (I26).
 ///
-/// This is the only randomness in the module, and it decides nothing but where an entry lies in a table. It comes from
-/// Swift's `Hasher`, which draws its seed at the process's start. No state, order, document or file depends on it: a
-/// table is searched for one place by its hash, the caller compares the keys, nothing lists a table, and saved states
-/// contain no hash. A table is rebuilt when its state is loaded.
+/// This is the only randomness in the module, and it decides nothing but where an entry lies in a table and by which hashes
+/// two states are compared within the process (`FrameKey.process`). It comes from Swift's `Hasher`, which draws its seed at
+/// the process's start. No state, order, document or file depends on it: a table is searched for one place by its hash, the
+/// caller compares the keys, nothing lists a table, and saved states contain no hash. A table is rebuilt when its state is
+/// loaded.
 struct TableKey: BitwiseCopyable, Sendable {
     static let process = TableKey()
 
@@ -21,6 +22,9 @@ struct TableKey: BitwiseCopyable, Sendable {
         }
         words = (word(0), word(1), word(2), word(3))
     }
+
+    /// The words, for a key that is made of them.
+    var bytes: [UInt8] { withUnsafeBytes(of: words) { Array($0) } }
 
     /// The hash of two words.
     @inline(__always)
