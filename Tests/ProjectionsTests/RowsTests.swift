@@ -89,7 +89,7 @@ import Testing
         let whole = #"{"id":"n1","title":"Soup","content":"long"}"#
         func shared(_ frames: [String]) throws -> [String] {
             let source = try SourceHarness.receiving(frames)
-            let register = try #require(source.rows.rows.values.first).register
+            let register = try #require(source.rows.rows.first).register
             return Self.columns.filter { register.text(of: $0)?.ownsText == false }
         }
         #expect(try shared([Self.insert(1, whole)]) == Self.columns)

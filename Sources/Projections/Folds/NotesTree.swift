@@ -48,8 +48,8 @@ extension Rows {
     /// The tree of the rows of the table `notes`, added in the order of their ids. Cost: O(rows of all tables).
     func notesTree(names: Names) -> NotesTree {
         guard let table = names.find("notes") else { return NotesTree(rows: []) }
-        let notes = rows.filter { $0.key.first == table }.compactMap { key, row in
-            row.register.settled.map { (id: names.text(key.second), row: $0) }
+        let notes = keys { key, _ in key.first == table }.compactMap { key in
+            self[key]?.register.settled.map { (id: names.text(key.second), row: $0) }
         }
         return NotesTree(rows: notes.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) })
     }

@@ -17,7 +17,7 @@ extension Rows {
         }
         guard let table, change.operation != .delete else { return [seen] }
         // The row as the client shows it, because this fold's registers follow the client too.
-        let known = rows[EntityKey(.rows, seen.table, seen.id)]?.register.settled
+        let known = self[EntityKey(.rows, seen.table, seen.id)]?.register.settled
         return seen.read(known, in: table, rules: context.rules) ? [seen] : []
     }
 
@@ -32,11 +32,11 @@ extension Rows {
         }
         if context.rules.contains(.jobDeletionIsNotRead) { return nil }
         let id = context.names.text(change.id)
-        let holders = rows.filter { key, row in
+        let holders = keys { key, row in
             key.first == change.table && row.register.settled?.record["id"]?.string == id
         }
         let names = context.names
-        return holders.keys.map(\.second).min { names.precedes($0, $1) }
+        return holders.map(\.second).min { names.precedes($0, $1) }
     }
 }
 

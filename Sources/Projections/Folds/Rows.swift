@@ -9,8 +9,12 @@ import EventLog
 ///
 /// So the order of arrival does not change a row, and does change its history.
 struct Rows: Fold {
-    /// By table and id. A deleted row stays, since an older change may still come and must not revive it.
-    private(set) var rows: [EntityKey: FoldedRow] = [:]
+    /// In the order in which they became known. A deleted row stays, since an older change may still come and must not
+    /// revive it.
+    private(set) var rows: [FoldedRow] = []
+    /// The index of each row in `rows`, by table and id. Apart from the rows, as a table has empty places: they cost 28
+    /// bytes each and not as much as a row.
+    private var places: [EntityKey: UInt32] = [:]
     /// The server's list of files, from which one client fetches. Only that client's profile uses it.
     var fileList = RowsFileList()
 
@@ -24,13 +28,32 @@ struct Rows: Fold {
 
     private mutating func apply(_ change: RowChange, in context: inout FoldContext) {
         let key = EntityKey(.rows, change.table, change.id)
-        // The row changes where it is stored, without a copy.
-        switch rows[key, default: FoldedRow()].apply(change, at: context.event) {
-        // A change without effect on an unknown row leaves nothing.
-        case .unknown: rows[key] = nil
-        case .unchanged: break
-        case .changed: context.touch(key)
+        let outcome: FoldedRow.Outcome
+        if let place = places[key] {
+            // The row changes where it is stored, without a copy.
+            outcome = rows[Int(place)].apply(change, at: context.event)
+        } else {
+            var row = FoldedRow()
+            outcome = row.apply(change, at: context.event)
+            // A change without effect on an unknown row leaves nothing.
+            if outcome != .unknown { add(row, as: key) }
         }
+        if outcome == .changed { context.touch(key) }
+    }
+
+    private mutating func add(_ row: FoldedRow, as key: EntityKey) {
+        places[key] = UInt32(truncatingIfNeeded: rows.count)
+        // By a quarter and not by double, as the memory of very many rows counts.
+        if rows.count == rows.capacity { rows.reserveCapacity(rows.count + rows.count / 4 + 8) }
+        rows.append(row)
+    }
+
+    /// The row of a key; `nil` if none is known.
+    subscript(key: EntityKey) -> FoldedRow? { places[key].map { rows[Int($0)] } }
+
+    /// The keys of the rows for which a condition holds, in any order.
+    func keys(where isWanted: (EntityKey, FoldedRow) -> Bool) -> [EntityKey] {
+        places.compactMap { isWanted($0.key, rows[Int($0.value)]) ? $0.key : nil }
     }
 
     func keys(in section: Section, names: Names) -> [EntityKey] {
@@ -38,15 +61,15 @@ struct Rows: Fold {
     }
 
     func unsortedKeys(in section: Section, names: Names) -> [EntityKey] {
-        section == .rows ? rows.compactMap { $0.value.register.isPresent ? $0.key : nil } : []
+        section == .rows ? keys { $1.register.isPresent } : []
     }
 
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
-        section == .rows ? rows.keys.sorted { names.precedes($0, $1) } : []
+        section == .rows ? places.keys.sorted { names.precedes($0, $1) } : []
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
-        guard let register = rows[key]?.register, let row = register.settled else { return nil }
+        guard let register = self[key]?.register, let row = register.settled else { return nil }
         var members = row.members
         members["state"] = .string(standing(of: register, in: key.first, context))
         members["table"] = .string(context.names.text(key.first))
@@ -56,7 +79,7 @@ struct Rows: Fold {
 
     /// Writes what `row(for:context:)` makes, its members in canonical order.
     func digestRow(for key: EntityKey, context: RowContext) -> Hash256? {
-        guard let register = rows[key]?.register, register.isPresent else { return nil }
+        guard let register = self[key]?.register, register.isPresent else { return nil }
         let marks = register.marks
         var text = CanonicalText()
         text.raw("{\"id\":")
@@ -82,11 +105,11 @@ struct Rows: Fold {
     }
 
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
-        key.section == .rows ? rows[key]?.history.entries() : nil
+        key.section == .rows ? self[key]?.history.entries() : nil
     }
 
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
-        guard key.section == .rows, let history = rows[key]?.history else { return [] }
+        guard key.section == .rows, let history = self[key]?.history else { return [] }
         return history.entries(in: places)[...]
     }
 
@@ -95,17 +118,17 @@ struct Rows: Fold {
 
     /// Adds the changes that had an effect; every history entry comes from one of them.
     func collectNeeded(into sequences: inout SequenceSet) {
-        for row in rows.values { sequences.formUnion(row.register.changedAt) }
+        for row in rows { sequences.formUnion(row.register.changedAt) }
     }
 
     func normalForm(names: Names, into take: (JSONValue) -> Void) {
-        for key in rows.keys.sorted(by: { names.precedes($0, $1) }) {
+        for key in places.keys.sorted(by: { names.precedes($0, $1) }) {
             take(
                 .object([
                     "table": .string(names.text(key.first)),
                     "id": .string(names.text(key.second)),
-                    "register": rows[key]?.register.normalForm(),
-                    "history": rows[key]?.history.normalForm(),
+                    "register": self[key]?.register.normalForm(),
+                    "history": self[key]?.history.normalForm(),
                 ])
             )
         }

@@ -98,7 +98,7 @@ extension Rows {
     /// Whether the client shows a file.
     private func isListed(_ file: EntityID, _ names: Names) -> Bool {
         guard let table = names.find(ClientTable.files.rawValue) else { return false }
-        return rows[EntityKey(.rows, table, file)]?.register.settled.map { !$0.isSoftDeleted } ?? false
+        return self[EntityKey(.rows, table, file)]?.register.settled.map { !$0.isSoftDeleted } ?? false
     }
 
     /// The change of a listed file or its job, as the client merges it. A job's row has the id of its file.
@@ -111,7 +111,7 @@ extension Rows {
         var seen = change
         seen.id = file
         seen.isPlacedByArrival = true
-        let known = rows[EntityKey(.rows, change.table, file)]?.register.settled
+        let known = self[EntityKey(.rows, change.table, file)]?.register.settled
         if table == .files, change.operation == .update { seen.readUpdateOfFile(known, context.rules) }
         return seen
     }
@@ -129,7 +129,7 @@ extension Rows {
 
     /// The change that replaces a known row by `row`, or deletes it for `nil`; `nil` if nothing differs.
     private func replacement(of key: EntityKey, by row: SettledRow?, _ cause: RowChange) -> RowChange? {
-        let known = rows[key]?.register.settled
+        let known = self[key]?.register.settled
         if let row, let known, JSONValue.object(row.record).isSameJSON(as: .object(known.record)) { return nil }
         if row == nil, known?.isSoftDeleted ?? true { return nil }
         var change = cause
