@@ -143,6 +143,30 @@ import Testing
         #expect((found?.first?["events"] as? [[String: Any]])?.map { $0["sequence"] as? String } == ["5"])
     }
 
+    /// The command waits for its reader while the log grows.
+    @Test func proofsOfASearchAreUnderOneRoot() throws {
+        let folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 100, isLarge: true)
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = try ToolRun.executable
+        process.arguments = ["history", "L", "--match", "message", "--prove", "--jsonl"]
+        process.currentDirectoryURL = folder.url
+        process.standardOutput = pipe
+        try process.run()
+        var lines = pipe.fileHandleForReading.availableData
+        try folder.write(SampleCaptures.gateway(messages: 1), to: "other.ndjson")
+        let ingest = ["ingest", "L", "capture", "other.ndjson", "--kind", "gateway", "--as", "other"]
+        #expect(try ToolRun.run(ingest, in: folder).exitCode == 0)
+        #expect(process.isRunning)
+        lines += try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(lines.count { $0 == UInt8(ascii: "\n") } == 100)
+        let check = try ToolRun.run(["prove", "--check", "-"], in: folder, input: lines)
+        #expect(check.exitCode == 0, "\(check.output)\(check.errors)")
+    }
+
     @Test(arguments: [["--match", "nowhere"], ["--match", "MESSAGE"], ["message:1002", "--match", "message 1"]])
     func aTextThatNothingHoldsEndsWith1(arguments: [String]) throws {
         let run = try ToolRun.run(["history", "L"] + arguments, in: folder)

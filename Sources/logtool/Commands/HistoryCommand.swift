@@ -65,7 +65,9 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         if let text = match.text {
             let state = try loader.logState(for: StateQuery(profile: reading.profile))
             let output = output.paged(unless: lists.form)
-            try printMatches(of: text, in: state, store, to: output)
+            // One session, so that all proofs are under one root, also if the log grows while the output waits for its
+            // reader.
+            try store.read { try printMatches(of: text, in: state, $0, to: output) }
             try output.flush()
         } else if let entity {
             // The history is that of the loader's session. The log may have grown since, which changes no entry.
@@ -123,22 +125,23 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     /// Text and lines are printed as things are found. A document waits for all of them.
     ///
     /// - Throws: `Failure` with exit code 1 if there is none. A JSON document is complete even then.
-    private func printMatches(of text: TextMatch, in state: LogState, _ store: EventStore, to output: StandardOutput)
-        throws
-    {
+    private func printMatches(
+        of text: TextMatch,
+        in state: LogState,
+        _ session: borrowing ReadSession,
+        to output: StandardOutput
+    ) throws {
         let printer = MatchPrinter(output: output, match: text)
         var documents: [JSONValue] = []
         var count = 0
-        let selection = try store.read { try HistorySelection(selectors, in: $0) }
+        let selection = try HistorySelection(selectors, in: session)
         try state.forEachHistory(of: entity) { reference, history in
             // The search is for the text in all entries; the range then narrows down what is shown of a thing.
             guard selection.includes(reference), var found = printer.found(reference, history) else { return }
-            try store.read { session in
-                found.entries = try selection.chosen(found.entries, in: session)
-                // No text is printed before its event is checked against its leaf hash (I7).
-                for entry in found.entries { try session.checkEvent(at: entry.sequence) }
-                found.proofs = try proofs(of: found.entries, in: session)
-            }
+            found.entries = try selection.chosen(found.entries, in: session)
+            // No text is printed before its event is checked against its leaf hash (I7).
+            for entry in found.entries { try session.checkEvent(at: entry.sequence) }
+            found.proofs = try proofs(of: found.entries, in: session)
             guard !found.entries.isEmpty else { return }
             count += 1
             switch lists.form {
@@ -153,7 +156,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         let names = selectors.given.isEmpty ? "" : " with \(selectors.given.joined(separator: " and "))"
         let place = entity.map { "of what \"\($0)\" can mean" } ?? "in the log"
         // A compaction keeps the newest messages only, so a text may have gone with the others.
-        let dropped = try store.read { $0.decidedAt } > .zero ? "; what compactions dropped cannot be searched" : ""
+        let dropped = session.decidedAt > .zero ? "; what compactions dropped cannot be searched" : ""
         throw Failure(
             "find \"\(text.text)\": nothing \(place) holds or held it\(names)\(dropped)",
             exitCode: Outcome.no
