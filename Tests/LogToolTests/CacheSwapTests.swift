@@ -117,6 +117,26 @@ import Testing
         #expect(try ToolRun.run(["rebuild", "L", "--to", "s.json", "--check"], in: folder).exitCode == 2)
     }
 
+    @Test(arguments: ["s.json", "s.ndjson"])
+    func aDryRunPrintsTheFiguresOfAStateAndWritesNone(file: String) throws {
+        let run = { (options: String...) in
+            try ToolRun.run(["rebuild", "L", "--to", file] + options, in: folder)
+        }
+        let dry = try run("--dry-run")
+        let document = try run("--dry-run", "--json")
+        #expect(dry.exitCode == 0 && document.exitCode == 0)
+        #expect(!FileManager.default.fileExists(atPath: folder.path(file)))
+        let built = try run()
+        #expect(dry.output.hasPrefix("would build \(file) at sequence 6: "), "\(dry.output)")
+        #expect(dry.output.replacingOccurrences(of: "would build", with: "built") == built.output)
+        let summary = try run("--json").output
+        #expect(document.output.contains(#""swapped":false"#))
+        #expect(document.output.replacingOccurrences(of: #""swapped":false"#, with: #""swapped":true"#) == summary)
+        try folder.write("precious", to: file)
+        #expect(try run("--dry-run").output == dry.output)
+        #expect(try String(contentsOfFile: folder.path(file), encoding: .utf8) == "precious")
+    }
+
     private func rebuild(_ options: String...) throws -> ToolRun {
         try ToolRun.run(["rebuild", "L", "--to", "c.sqlite"] + options, in: folder)
     }

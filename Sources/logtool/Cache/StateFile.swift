@@ -46,12 +46,25 @@ struct StateFile {
     /// - Throws: `Failure` with exit code 4 if such a file exists and may not be replaced.
     func write(_ state: inout LogState, meta: CacheMeta, overwrites: Bool) throws -> CacheWriter.RowCounts {
         let file = try OutputFile(path, overwrites: overwrites || isOurs)
-        var options = DocumentOptions()
-        options.profile = Profile(rawValue: meta.profile) ?? .canonical
-        let counts =
-            try form == .document ? writeDocument(&state, options, to: file) : writeLines(state, meta, to: file)
+        let counts = try write(&state, meta, to: file)
         try file.finish()
         return counts
+    }
+
+    /// Counts the rows that `write` would write, and writes nothing.
+    func count(_ state: inout LogState, meta: CacheMeta) throws -> CacheWriter.RowCounts {
+        try write(&state, meta, to: nil)
+    }
+
+    /// Writes to a file, or for `nil` only counts.
+    private func write(
+        _ state: inout LogState,
+        _ meta: CacheMeta,
+        to file: OutputFile?
+    ) throws -> CacheWriter.RowCounts {
+        var options = DocumentOptions()
+        options.profile = Profile(rawValue: meta.profile) ?? .canonical
+        return try form == .document ? writeDocument(&state, options, to: file) : writeLines(state, meta, to: file)
     }
 
     /// True if the file at the path begins as ours do. Without waiting, should the path be a FIFO.
@@ -67,28 +80,32 @@ struct StateFile {
     private func writeDocument(
         _ state: inout LogState,
         _ options: DocumentOptions,
-        to file: OutputFile
+        to file: OutputFile?
     ) throws -> CacheWriter.RowCounts {
         let document = state.document(options)
-        try file.add(Array((document.lines + "\n").utf8))
+        try file?.add(Array((document.lines + "\n").utf8))
         return Section.allCases.map { (table: $0.rawValue, count: document[$0.rawValue]?.array?.count ?? 0) }
     }
 
     /// Writes a header line, then each row with the name of its list as its first member.
-    private func writeLines(_ state: LogState, _ meta: CacheMeta, to file: OutputFile) throws -> CacheWriter.RowCounts {
+    private func writeLines(
+        _ state: LogState,
+        _ meta: CacheMeta,
+        to file: OutputFile?
+    ) throws -> CacheWriter.RowCounts {
         let header: JSONObject = [
             "format": .string("eventlog.rows/1"), "identity": .string(meta.identity),
             "sequence": .string(meta.sequence.description), "asOf": .string(meta.asOf),
             "profile": .string(meta.profile), "digest": .string(meta.digest),
         ]
-        try file.add(Array((JSONValue.object(header).text + "\n").utf8))
+        try file?.add(Array((JSONValue.object(header).text + "\n").utf8))
         var counts: CacheWriter.RowCounts = []
         for list in StateList.all {
             var count = 0
             try state.forEachRow(of: list, asOf: CacheMeta.asOf(state)) { row in
                 var line: JSONObject = ["list": .string(list.name)]
                 for member in row.object?.members ?? [] { line[member.name] = member.value }
-                try file.add(Array((JSONValue.object(line).text + "\n").utf8))
+                try file?.add(Array((JSONValue.object(line).text + "\n").utf8))
                 count += 1
             }
             counts.append((table: list.name, count: count))

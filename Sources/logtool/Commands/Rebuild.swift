@@ -124,16 +124,17 @@ struct Rebuild {
         }
     }
 
-    /// Writes a state as JSON instead of a cache.
+    /// Writes a state as JSON instead of a cache. A dry run counts its rows.
     private func write(_ target: StateFile, _ store: EventStore) throws {
         let progress = output.progress("replaying")
         var state = try state(store, at: options.point.at, progress)
         let meta = try meta(of: &state, store)
-        progress.begin("writing the rows")
-        if options.dryRun { return }
-        let counts = try target.write(&state, meta: meta, overwrites: options.yes)
+        progress.begin(options.dryRun ? "counting the rows" : "writing the rows")
+        let counts =
+            try options.dryRun
+            ? target.count(&state, meta: meta) : target.write(&state, meta: meta, overwrites: options.yes)
         progress.end()
-        try report(counts, meta, swapped: true)
+        try report(counts, meta, swapped: !options.dryRun)
     }
 
     /// Prints one line, or one document, for a cache that was built. Empty tables are left out for people only.
