@@ -52,7 +52,10 @@ public struct Fixture: Sendable {
         }
         states = names.compactMap { FixtureState(fileName: $0) }.sorted(by: FixtureState.precedes)
         guard !states.isEmpty else {
-            throw FixtureError(directory, "it has no expected.json; logtool check --update makes one")
+            throw FixtureError(
+                directory,
+                "it has no expected.json; write {} into one, and logtool check --update completes it"
+            )
         }
     }
 

@@ -86,6 +86,20 @@ import Testing
         #expect(try run("check", "F").exitCode == 0)
     }
 
+    @Test func anUpdateCountsAFixtureThatCannotBeUsedAsFailed() throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        try FileManager.default.removeItem(atPath: folder.path("F/a/expected.json"))
+        let alone = try run("check", "F", "--update")
+        #expect(alone.exitCode == 2)
+        #expect(alone.output.contains("\n1 fixture: 0 passed, 0 updated, 1 failed ("), "\(alone.output)")
+        _ = try run("freeze", "L", "-o", "F/b")
+        try alter("F/b/expected.json", "message 3", to: "message three")
+        let both = try run("check", "F", "--update")
+        #expect(both.exitCode == 2)
+        #expect(both.output.contains("\n2 fixtures: 0 passed, 1 updated, 1 failed ("), "\(both.output)")
+        #expect(try run("check", "F").output.contains("\n2 fixtures: 1 passed, 1 failed ("))
+    }
+
     @Test func aStateAtAPointIsCheckedToo() throws {
         _ = try run("freeze", "L", "-o", "F/a")
         for name in ["expected@4.json", "expected@4.retrocast-web.json"] {

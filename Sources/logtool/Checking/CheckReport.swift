@@ -4,7 +4,7 @@ import Projections
 
 /// The results of a check, for people and for machines. All forms are made in memory.
 ///
-/// A mismatch counts as a failure in every form, also where it was just written as the expected state: the report of an
+/// A mismatch counts as a failure for machines, also where it was just written as the expected state: the report of an
 /// update lists what it changed.
 struct CheckReport {
     let results: [CheckResult]
@@ -16,16 +16,22 @@ struct CheckReport {
     /// Fixtures with a mismatch, and those that cannot be used.
     private var failed: [CheckResult] { results.filter { $0.isUnusable || !$0.mismatches.isEmpty } }
 
-    /// The failures with their reasons, then a line of counts.
+    /// The failures with their reasons, then a line of counts. After an update, only fixtures that cannot be used count
+    /// as failed.
     var text: String {
         var lines = failed.flatMap { Self.reason(for: $0).split(separator: "\n") }.map {
             DisplayText.escaped(String($0))
         }
         let count = results.count == 1 ? "1 fixture" : "\(results.count) fixtures"
-        let verb = updates ? "updated" : "failed"
-        lines.append(
-            "\(count): \(results.count - failed.count) passed, \(failed.count) \(verb) (\(Self.seconds(seconds)) s)"
-        )
+        var counts = ["\(results.count - failed.count) passed"]
+        if updates {
+            let unusable = failed.count(where: \.isUnusable)
+            counts.append("\(failed.count - unusable) updated")
+            if unusable > 0 { counts.append("\(unusable) failed") }
+        } else {
+            counts.append("\(failed.count) failed")
+        }
+        lines.append("\(count): \(counts.joined(separator: ", ")) (\(Self.seconds(seconds)) s)")
         return lines.joined(separator: "\n")
     }
 
