@@ -45,7 +45,10 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     /// Without it, the search begins before the first event, or where the last compaction was decided: earlier states
     /// can no longer be folded.
     @Option(
-        help: ArgumentHelp("A point where all is well; default: before the first event.", valueName: "point"),
+        help: ArgumentHelp(
+            "A point where all is well; default: before the first event, or where the last compaction was decided.",
+            valueName: "point"
+        ),
         transform: PointArgument.parse
     )
     var good: Point?
