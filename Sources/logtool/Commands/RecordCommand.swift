@@ -9,7 +9,7 @@ struct RecordCommand: AsyncParsableCommand, ExplainedCommand {
         abstract: "Record many sources into one or more logs until interrupted.",
         usage: "logtool record --config FILE [options]",
         discussion: """
-            Each source that fails is started again, without disturbing the others. SIGINT and SIGTERM end it with
+            Each source that fails is started again, without disturbing the others. SIGINT and SIGTERM end it with \
             everything durable, SIGHUP reads the file again: sources that stand there as before go on undisturbed.
             """
     )
