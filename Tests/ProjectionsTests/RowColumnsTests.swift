@@ -124,4 +124,64 @@ import Testing
             isPartial: Bool.random(using: &random)
         )
     }
+    #if DEBUG
+    /// The order in which new columns come, by their names.
+    enum NameOrder: CaseIterable {
+        case ascending, descending, random
+
+        func names(_ count: Int) -> [String] {
+            let names = (0..<count).map { "c\(100_000 + $0)" }
+            var random = SeededGenerator(seed: 1)
+            return switch self {
+            case .ascending: names
+            case .descending: names.reversed()
+            case .random: names.shuffled(using: &random)
+            }
+        }
+    }
+
+    /// What n changes cost is counted at n and at 4 n.
+    @Test(arguments: NameOrder.allCases)
+    func changesWithANewColumnEachCostLittleMoreInAWideRow(order: NameOrder) throws {
+        let costs = try [500, 2_000].map { try Self.cost(of: order.names($0)) }
+        // A search in four times as many entries looks at two more.
+        #expect(costs[0].lookCount > 0)
+        #expect(costs[1].lookCount < 6 * costs[0].lookCount, "\(costs)")
+        #expect(costs[1].lookCount < 250 * 2_000, "\(costs)")
+        // The history keeps what each event changed. Numbers have more digits.
+        #expect(costs[1].historyBytes < 5 * costs[0].historyBytes, "\(costs)")
+    }
+
+    /// The entries that updates of one row look at, and what its history keeps. Each update states a column that none
+    /// before had.
+    private static func cost(of names: [String]) throws -> (lookCount: Int, historyBytes: Int) {
+        let counter = RowColumns.LookCounter()
+        var (register, history, shapes) = (RowRegister(), RowHistory(), RowShapes())
+        try RowColumns.$lookCounter.withValue(counter) {
+            for (index, name) in names.enumerated() {
+                let text = "{\"id\":1,\"\(name)\":\(index)}"
+                let record = try Array(text.utf8).withUnsafeBytes { try shapes.record($0) }
+                let change = RowChange(
+                    table: .none,
+                    id: .none,
+                    operation: index == 0 ? .insert : .update,
+                    committedAt: Timestamp(seconds: Int64(index)),
+                    identity: Hasher256.hash(Array(text.utf8)),
+                    columns: record.shape,
+                    record: record
+                )
+                let applied = register.apply(change, at: UInt64(index + 1))
+                let effect = try #require(applied)
+                #expect(index == 0 || effect.changed.map(\.name) == [name])
+                let event = EventReference(
+                    sequence: SequenceNumber(UInt64(index + 1)),
+                    recordedAt: Timestamp(seconds: Int64(index))
+                )
+                history.add(effect, of: register, change, at: event)
+            }
+        }
+        #expect(register.values.count == names.count + 1)
+        return (counter.count, history.normalForm().canonicalText.utf8.count)
+    }
+    #endif
 }

@@ -64,7 +64,8 @@ struct RowColumns: Codable, Sendable {
 
     /// The only record that gave values; `nil` if several did, or none.
     var onlyRecord: RowRecord? {
-        others.contains { $0.content != nil } ? nil : newest?.record
+        Self.look(at: others.count)
+        return others.contains { $0.content != nil } ? nil : newest?.record
     }
 
     /// The columns that have a value, in the order of their names' UTF-8 bytes.
@@ -95,6 +96,7 @@ struct RowColumns: Codable, Sendable {
     var marks: Marks {
         // Every column with a mark has an entry in `others`: what the newest change named and stated is known.
         if others.isEmpty { return Marks() }
+        Self.look(at: others.count)
         let columns = others.map { $0.stated(by: newest?.record, at: newest?.position) }
         return Marks(
             unknown: columns.filter(\.isUnknown).map(\.name),
@@ -104,6 +106,7 @@ struct RowColumns: Codable, Sendable {
 
     /// All columns, in the order of their names' UTF-8 bytes. Cost: O(columns).
     var all: [Column] {
+        Self.look(at: others.count)
         guard let newest else { return others }
         var all: [Column] = []
         var rest = others[...]
@@ -152,6 +155,7 @@ struct RowColumns: Codable, Sendable {
     mutating func forget(upTo position: Position) {
         if let newest, newest.position <= position { self.newest = nil }
         if others.isEmpty { return }
+        Self.look(at: others.count)
         for place in others.indices { others[place].forget(upTo: position) }
         others.removeAll(where: \.isEmpty)
     }
@@ -194,6 +198,7 @@ struct RowColumns: Codable, Sendable {
         if emptied.count <= Self.movedCountMax {
             for place in emptied.reversed() { others.remove(at: place) }
         } else {
+            Self.look(at: others.count)
             others.removeAll(where: \.isEmpty)
         }
         if let newest { keep(newest, besides: change) }
@@ -308,19 +313,46 @@ struct RowColumns: Codable, Sendable {
         if missing.count <= Self.movedCountMax {
             for name in missing { others.insert(Column(name: name), at: insertionPlace(of: name)) }
         } else {
+            Self.look(at: others.count)
             others += missing.map { Column(name: $0) }
             others.sort { ExactText.precedes($0.name, $1.name) }
         }
     }
 
     private func insertionPlace(of name: String) -> Int {
-        others.partitioningIndex { !ExactText.precedes($0.name, name) }
+        others.partitioningIndex { column in
+            Self.look(at: 1)
+            return !ExactText.precedes(column.name, name)
+        }
     }
 
     private func place(of name: String) -> Int? {
         let place = insertionPlace(of: name)
         return place < others.count && ExactText.areSame(others[place].name, name) ? place : nil
     }
+}
+
+// MARK: - Counting
+
+extension RowColumns {
+    /// Counts entries that are looked at. Entries that an insertion or a removal moves are not counted: they move at once,
+    /// in one piece.
+    @inline(__always)
+    fileprivate static func look(at count: @autoclosure () -> Int) {
+        #if DEBUG
+        lookCounter?.count += count()
+        #endif
+    }
+
+    #if DEBUG
+    /// For one task.
+    final class LookCounter: @unchecked Sendable {
+        fileprivate(set) var count = 0
+    }
+
+    /// Gets the count of what a task looks at. A release build does not count.
+    @TaskLocal static var lookCounter: LookCounter?
+    #endif
 }
 
 extension RowColumns.Column {
@@ -348,8 +380,12 @@ private struct NameWalk {
     private var next = 0
 
     mutating func place(of name: String, in columns: [RowColumns.Column]) -> Int? {
+        RowColumns.look(at: 1)
         if next >= columns.count || !ExactText.areSame(columns[next].name, name) {
-            next = columns[next...].partitioningIndex { !ExactText.precedes($0.name, name) }
+            next = columns[next...].partitioningIndex { column in
+                RowColumns.look(at: 1)
+                return !ExactText.precedes(column.name, name)
+            }
             guard next < columns.count, ExactText.areSame(columns[next].name, name) else { return nil }
         }
         next += 1
