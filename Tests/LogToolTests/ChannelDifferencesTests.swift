@@ -20,26 +20,26 @@ import Testing
     @Test(arguments: 1...rounds)
     func soTheyAreOfRandomEvents(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
-        let lists = try EventStream.whole(of: Scenario.all, in: directory)
-        let store = try EventStore.openOrCreate(at: directory.path("L"))
-        for part in 0..<3 as Range<UInt64> {
-            let stream = EventStream(of: lists, seed: seed * 3 + part, mutatingBytes: true)
-            _ = try store.append(stream.events.map { $0.renamed(source: "app\(part)").draft })
-        }
-        try expectSame(store, stretches: [1, 3, 20], seed: seed)
+        try expectSame(
+            try EventStream.log(parts: 3, in: directory, seed: seed),
+            stretches: [1, 3, 20],
+            seed: seed
+        )
     }
 
     /// Channels of two sources, one of which goes on while the index is behind.
     @Test(arguments: 1...rounds)
     func soTheyAreOfRandomGatewayFrames(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
-        let all = Scenario.all.filter { $0.testDescription.hasPrefix("retrocast") }
-        let lists = try EventStream.whole(of: all, in: directory)
-        let store = try EventStore.openOrCreate(at: directory.path("L"))
         var count = 0
-        for part in 0..<4 as Range<UInt64> {
-            let stream = EventStream(of: lists, seed: seed * 4 + part, mutatingBytes: part == 3)
-            _ = try store.append(stream.events.map { $0.renamed(source: "app\(part % 2)").draft })
+        try EventStream.log(
+            of: "retrocast",
+            parts: 4,
+            in: directory,
+            seed: seed,
+            source: { "app\($0 % 2)" },
+            mutatingBytes: { $0 == 3 }
+        ) { store, part in
             count += try expectSame(store, stretches: [1, 2, 5, 12], places: 10, seed: seed, isBehind: part % 2 == 1)
         }
         #expect(count > 50, "the index serves")

@@ -19,13 +19,12 @@ import Testing
     @Test(arguments: 1...rounds)
     func everyChannelOfARandomStreamIsThatOfTheWholeState(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
-        let lists = try EventStream.whole(of: Scenario.all, in: directory)
-        let store = try EventStore.openOrCreate(at: directory.path("L"))
-        for part in 0..<3 as Range<UInt64> {
-            let stream = EventStream(of: lists, seed: seed * 3 + part, mutatingBytes: true)
-            _ = try store.append(stream.events.map { $0.renamed(source: "app\(part)").draft })
-            try expectSame(store, points: 3)
-        }
+        try EventStream.log(
+            parts: 3,
+            in: directory,
+            seed: seed,
+            whenGrown: { store, _ in try expectSame(store, points: 3) }
+        )
     }
 
     @Test(arguments: 1...rounds)
@@ -166,14 +165,14 @@ import Testing
     }
 
     private static func gatewayLog(in directory: TemporaryDirectory, seed: UInt64, parts: UInt64) throws -> EventStore {
-        let store = try EventStore.openOrCreate(at: directory.path("L"))
-        let all = Scenario.all.filter { $0.testDescription.hasPrefix("retrocast") }
-        let lists = try EventStream.whole(of: all, in: directory)
-        for part in 0..<parts {
-            let stream = EventStream(of: lists, seed: seed * parts + part, mutatingBytes: part % 3 == 2)
-            _ = try store.append(stream.events.map { $0.renamed(source: "app").draft })
-        }
-        return store
+        try EventStream.log(
+            of: "retrocast",
+            parts: parts,
+            in: directory,
+            seed: seed,
+            source: { _ in "app" },
+            mutatingBytes: { $0 % 3 == 2 }
+        )
     }
 
     private static func message(channel: Int, s: Int, content: String) -> String {

@@ -21,12 +21,7 @@ import Testing
 
     @Test(arguments: 1...(isLong ? 100 : 1) as ClosedRange<UInt64>)
     func soTheyAreOfRandomEvents(seed: UInt64) throws {
-        let lists = try EventStream.whole(of: Scenario.all, in: folder)
-        let store = try EventStore.openOrCreate(at: folder.path("L"))
-        for app in 0..<3 as Range<UInt64> {
-            let stream = EventStream(of: lists, seed: seed * 10 + app, mutatingBytes: true)
-            _ = try store.append(stream.events.map { $0.renamed(source: "app\(app)").draft })
-        }
+        let store = try EventStream.log(parts: 3, in: folder, seed: seed)
         for profile in Self.isLong ? Profile.allCases : [.canonical] { try check(store, profile, seed: seed) }
     }
 

@@ -52,6 +52,34 @@ struct EventStream {
         events = picked.enumerated().map { $0.element.renamed(source: "app").placed(at: UInt64($0.offset) + 1) }
     }
 
+    /// Makes the log `L` of random events. It grows part by part; each part is a stream of its own.
+    ///
+    /// - Parameters:
+    ///   - apps: The beginning of the names of the scenarios whose events are used; all scenarios by default.
+    ///   - source: Gives the source of a part.
+    ///   - mutatingBytes: Whether a part has payloads with altered bytes.
+    ///   - whenGrown: Gets the log after each part, and the part.
+    @discardableResult
+    static func log(
+        of apps: String = "",
+        parts: UInt64,
+        in directory: TemporaryDirectory,
+        seed: UInt64,
+        source: (UInt64) -> String = { "app\($0)" },
+        mutatingBytes: (UInt64) -> Bool = { _ in true },
+        whenGrown: (EventStore, UInt64) throws -> Void = { _, _ in }
+    ) throws -> EventStore {
+        let scenarios = Scenario.all.filter { $0.testDescription.hasPrefix(apps) }
+        let lists = try whole(of: scenarios, in: directory)
+        let store = try EventStore.openOrCreate(at: directory.path("L"))
+        for part in 0..<parts {
+            let stream = EventStream(of: lists, seed: seed * parts + part, mutatingBytes: mutatingBytes(part))
+            _ = try store.append(stream.events.map { $0.renamed(source: source(part)).draft })
+            try whenGrown(store, part)
+        }
+        return store
+    }
+
     /// A few words for each event, for whoever has to find out why it fails.
     static func description(of events: [RecordedEvent]) -> String {
         events.map { event in
