@@ -67,6 +67,7 @@ extension Fixture {
         return state.digest()
     }
 
+    /// Writes the events up to a point, each checked against its leaf hash first (I7).
     private static func write(_ session: borrowing ReadSession, through last: SequenceNumber, to file: URL) throws {
         var lines: [UInt8] = []
         if let facts = try session.fact(Replay.factName) {
@@ -78,6 +79,7 @@ extension Fixture {
         if last > .zero {
             try session.forEachEvent(in: SequenceNumber(1)...last) { event in
                 if event.isAct { return true }
+                try session.check(event)
                 let envelope = event.envelope
                 event.withPayload { lines += Array((line(envelope, $0).text + "\n").utf8) }
                 return true

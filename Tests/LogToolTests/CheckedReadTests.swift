@@ -4,7 +4,7 @@ import Testing
 
 @testable import logtool
 
-/// A byte altered inside a payload is told by whatever prints it.
+/// A byte altered inside a payload is told by whatever prints it or copies it out of the log.
 @Suite struct CheckedReadTests {
     let folder: TemporaryDirectory
 
@@ -12,18 +12,7 @@ import Testing
         folder = try TemporaryDirectory()
         try folder.makeLog(messages: 40)
         // Sequence 19 is message 17.
-        let path = folder.path("L/gen-000001/data.mdb")
-        var data = try Data(contentsOf: URL(filePath: path))
-        let text = Data("message 17".utf8)
-        var count = 0
-        while let place = data.range(of: text) {
-            data[place.lowerBound + 1] = UInt8(ascii: "a")
-            count += 1
-        }
-        try #require(count > 0)
-        let file = try #require(FileHandle(forUpdatingAtPath: path))
-        try file.write(contentsOf: data)
-        try file.close()
+        try folder.alter("message 17")
     }
 
     @Test(
@@ -31,7 +20,9 @@ import Testing
             "history L message:1017", "events L --payload", "events L --payload --json",
             "events L --from 19 --to 19 --payload --jsonl", "export L", "prove L 19", "prove L 19 --json",
             "replay L --checked", "replay L --checked --digest", "replay L --checked --digest --each",
-            "replay L --checked --step", "replay L --checked --channel 10 --json",
+            "replay L --checked --step", "replay L --checked --channel 10 --json", "replay L --step",
+            "replay L --step --from 19 --to 19 --json", "bisect L --when count(messages)>16",
+            "bisect L --when count(messages)>16 --json", "freeze L -o F", "shrink L --when count(messages)>0 -o S",
         ]
     )
     func whatPrintsTheEventEndsWith3(arguments: String) throws {
@@ -42,7 +33,12 @@ import Testing
         #expect(run.errors.split(separator: "\n").count == 1)
     }
 
-    @Test(arguments: ["events L", "history L message:1018", "events L --to 18 --payload", "prove L 18", "replay L"])
+    @Test(
+        arguments: [
+            "events L", "history L message:1018", "events L --to 18 --payload", "prove L 18", "replay L",
+            "replay L --step --from 20", "bisect L --when count(messages)>15", "freeze L -o F --at 18",
+        ]
+    )
     func whatDoesNotPrintTheEventGoesOn(arguments: String) throws {
         let run = try tool(arguments)
         #expect(run.exitCode == 0, "\(run.errors)")
@@ -80,6 +76,52 @@ import Testing
         #expect(run.exitCode == 3)
         #expect(run.errors.contains("do not fit the tree"))
     }
+
+    /// A deletion shows the text of an event before it.
+    @Test(
+        arguments: [
+            "history L message:1 -n 1", "history L --match text --from 2", "audit L --deletes", "audit L -n 1 --json",
+        ]
+    )
+    func theTextBeforeADeletionIsCheckedToo(arguments: String) throws {
+        let folder = try TemporaryDirectory()
+        let data = #""id":"1","channel_id":"7""#
+        let author = #""author_id":"7","created_at":"2026-01-01T00:00:00Z""#
+        let frames = [
+            #"{"op":0,"s":1,"t":"MESSAGE_CREATE","d":{\#(data),"content":"a text",\#(author)}}"#,
+            #"{"op":0,"s":2,"t":"MESSAGE_DELETE","d":{\#(data)}}"#,
+        ]
+        let lines = frames.enumerated().map { SampleCaptures.line($0, $1) }
+        try folder.write(lines.joined(), to: "c.ndjson")
+        let ingest = ["ingest", "L", "capture", "c.ndjson", "--kind", "gateway", "--as", "guild"]
+        #expect(try ToolRun.run(ingest, in: folder).exitCode == 0)
+        let words = arguments.split(separator: " ").map { String($0) }
+        let sound = try ToolRun.run(words, in: folder)
+        #expect(sound.exitCode == 0 && sound.output.contains("text"), "\(sound.errors)")
+        try folder.alter("a text")
+        let run = try ToolRun.run(words, in: folder)
+        #expect(run.exitCode == 3 && run.output.isEmpty, "\(run.output)")
+        #expect(run.errors.contains("sequence 1 "), "\(run.errors)")
+    }
+
+    #if Recorders
+    @Test func aPlaybackGivesNoAlteredEvent() throws {
+        let folder = try TemporaryDirectory()
+        let lines = ["idle", "working"].enumerated().map { place, state in
+            let raw = #"{\"state\":\"\#(state)\"}"#
+            return #"{"t_ms":\#(1000 * place),"path":"/tmp/vibestatus-a.json","op":"write","raw":"\#(raw)"}"#
+        }
+        try folder.write(lines.joined(separator: "\n"), to: "c.ndjson")
+        let ingest = ["ingest", "L", "capture", "c.ndjson", "--kind", "status"]
+        #expect(try ToolRun.run(ingest, in: folder).exitCode == 0)
+        try folder.alter("working")
+        let play = ["play", "L", "--as", "files", "--speed", "max", "--to"]
+        let run = try ToolRun.run(play + ["all"], in: folder)
+        #expect(run.exitCode == 3, "\(run.errors)")
+        #expect(run.errors.contains("sequence 2 "), "\(run.errors)")
+        #expect(try ToolRun.run(play + ["first", "--until", "1"], in: folder).exitCode == 0)
+    }
+    #endif
 
     private func tool(_ arguments: String) throws -> ToolRun {
         try ToolRun.run(arguments.split(separator: " ").map { String($0) }, in: folder)

@@ -27,6 +27,15 @@ import Testing
         #expect(run.output.contains(#""first":"\#(first.envelope.sequence)""#), "\(run.output)")
     }
 
+    /// What a client makes of a part of a damaged log is no answer.
+    @Test func anAlteredEventEndsTheSearch() throws {
+        let bench = try PlayBench()
+        try bench.makeLog("A", try RecordedTraffic.gateway(messages: 2).drafts)
+        try bench.folder.alter("MESSAGE_CREATE", in: "A")
+        let run = try ToolRun.run(["bisect", "A", "--play", "sleep 2"], in: bench.folder)
+        #expect(run.exitCode == 3, "\(run.output)\(run.errors)")
+    }
+
     @Test(arguments: [
         ["--play", "true"], ["--play", "true", "--when", "exists(issues)"],
         ["--play-as", "gateway", "--play", "x", "--play-as", "git"],

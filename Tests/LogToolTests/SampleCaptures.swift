@@ -58,4 +58,18 @@ extension TemporaryDirectory {
         )
         guard run.exitCode == 0 else { throw CocoaError(.fileWriteUnknown, userInfo: ["stderr": run.errors]) }
     }
+    /// Alters the second byte of each occurrence of a text in the events of a log.
+    func alter(_ text: String, in log: String = "L") throws {
+        let file = URL(filePath: path("\(log)/gen-000001/data.mdb"))
+        var data = try Data(contentsOf: file)
+        var count = 0
+        while let place = data.range(of: Data(text.utf8)) {
+            data[place.lowerBound + 1] = UInt8(ascii: "a")
+            count += 1
+        }
+        guard count > 0 else { throw CocoaError(.formatting, userInfo: ["missing": text]) }
+        let handle = try FileHandle(forUpdating: file)
+        try handle.write(contentsOf: data)
+        try handle.close()
+    }
 }

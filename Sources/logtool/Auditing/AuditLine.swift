@@ -10,19 +10,20 @@ struct AuditLine {
     /// The event's inclusion proof, if requested.
     let proof: JSONValue?
 
-    /// Makes the line of a change. Its event is checked against the leaf hash (I7).
+    /// Makes the line of a change. Its event and the one that gave the old text are checked against their leaf hashes
+    /// (I7).
     ///
-    /// Cost: two hashes of the event, and with a proof O(log n) nodes of the tree.
+    /// Cost: two hashes of each event, and with a proof O(log n) nodes of the tree.
     ///
-    /// - Throws: `EventLogError` with code `damaged` if the event is not as it was appended.
+    /// - Throws: `EventLogError` with code `damaged` if one of the events is not as it was appended.
     init(_ change: AuditEntry, isProved: Bool, in session: borrowing ReadSession) throws {
         self.change = change
         let sequence = change.entry.sequence
-        try session.checkEvent(at: sequence)
         var redacted: [SequenceNumber] = []
         // The event that gave the old text, then the one that changed it.
         for place in [change.knownSince, sequence] {
             guard let place, !redacted.contains(place) else { continue }
+            try session.checkEvent(at: place)
             if try session.holding(at: place) == .redacted { redacted.append(place) }
         }
         self.redacted = redacted

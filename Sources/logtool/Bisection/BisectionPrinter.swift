@@ -80,11 +80,14 @@ struct BisectionPrinter {
         for command in next(event.sequence, changes) { try output.line("  " + DisplayText.escaped(command)) }
     }
 
-    /// The event's bytes; empty for one that the log no longer holds.
+    /// The event's bytes, checked against its leaf hash (I7); empty for one that the log no longer holds.
+    ///
+    /// - Throws: `EventLogError` with code `damaged` (exit 3) if the event is not as it was appended.
     private func payload(of sequence: SequenceNumber, in store: EventStore) throws -> [UInt8] {
         var bytes: [UInt8] = []
         try store.read { session in
             try session.forEachEvent(in: sequence...sequence) { event in
+                try session.check(event)
                 bytes = event.withPayload { Array($0) }
                 return true
             }

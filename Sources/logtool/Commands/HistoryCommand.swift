@@ -97,8 +97,26 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         if entries.isEmpty, !selectors.given.isEmpty, selectors.count != 0 {
             throw selection.nothingFits(reference, of: all.count)
         }
-        for entry in entries { try session.checkEvent(at: entry.sequence) }
+        try check(entries, of: all, in: session)
         return entries
+    }
+
+    /// Checks the events of some entries of a history against their leaf hashes (I7). An end shows the last known text,
+    /// so the event that gave it is checked, too.
+    private func check(
+        _ entries: [HistoryEntry],
+        of all: [HistoryEntry],
+        in session: borrowing ReadSession
+    ) throws {
+        let sequences = Set(entries.map(\.sequence))
+        var knownSince: SequenceNumber?
+        for entry in all {
+            if sequences.contains(entry.sequence) {
+                if entry.isEnd, let knownSince { try session.checkEvent(at: knownSince) }
+                try session.checkEvent(at: entry.sequence)
+            }
+            if !entry.fields.members.isEmpty { knownSince = entry.sequence }
+        }
     }
 
     /// The proof of each entry's event under the session's root; empty if none were requested. Cost: one inclusion
@@ -139,8 +157,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             // The search is for the text in all entries; the range then narrows down what is shown of a thing.
             guard selection.includes(reference), var found = printer.found(reference, history) else { return }
             found.entries = try selection.chosen(found.entries, in: session)
-            // No text is printed before its event is checked against its leaf hash (I7).
-            for entry in found.entries { try session.checkEvent(at: entry.sequence) }
+            try check(found.entries, of: history, in: session)
             found.proofs = try proofs(of: found.entries, in: session)
             guard !found.entries.isEmpty else { return }
             count += 1

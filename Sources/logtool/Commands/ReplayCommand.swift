@@ -249,6 +249,8 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
             event,
             differences in
             guard selection.includes(event), !changed || !differences.isEmpty else { return true }
+            // Before the event's changes and title are shown (I7). A checked replay has done so itself.
+            if !state.checked { try session.checkEvent(at: event.sequence) }
             // The step gives the envelope alone, so the payload is read once more, for printed steps only.
             let title = try session.event(at: event.sequence).flatMap { event in
                 event.payload.withUnsafeBytes { FrameTitle.title(of: event.envelope.kind, payload: $0) }

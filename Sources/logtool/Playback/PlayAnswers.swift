@@ -91,9 +91,11 @@ final class PlayAnswers: Sendable {
         try places[path]?.last { $0.sequence <= point }.flatMap { try body(at: $0.sequence) }
     }
 
+    /// Reads an answer, checked against its leaf hash (I7).
     private func body(at sequence: SequenceNumber) throws -> Body? {
         try store.read { session in
-            try session.event(at: sequence).map { event in
+            try session.checkEvent(at: sequence)
+            return try session.event(at: sequence).map { event in
                 Body(status: event.envelope.attributes["status"].flatMap { Int($0) } ?? 200, bytes: event.payload)
             }
         }

@@ -111,7 +111,7 @@ struct PlayScript {
     }
 
     /// Reads the next batch in a session of its own. A session kept open while a client waits would keep LMDB from
-    /// reusing pages.
+    /// reusing pages. Each event of the source is checked against its leaf hash before it is given (I7).
     private mutating func readBatch() throws {
         (batch, place) = ([], 0)
         var (batch, link, next, bytes) = (batch, link, next, 0)
@@ -131,6 +131,7 @@ struct PlayScript {
                     next = event.sequence
                     return false
                 }
+                try session.check(event)
                 bytes += event.payloadCount
                 link.add(event, lane, to: &batch)
                 return true

@@ -38,6 +38,9 @@ struct PlayTrial {
     ///
     /// Blocks its thread, because a bisection is synchronous. The server runs in a detached task, which has ended when
     /// this returns.
+    ///
+    /// - Throws: what `body` throws; `EventLogError` if the log could not be read, for example because an event is not as
+    ///   it was appended. What the client made of the rest does not count then.
     func serving<Value>(through point: SequenceNumber, _ body: (String) throws -> Value) throws -> Value {
         let playback = Playback(store: store, form: form, source: source, end: point)
         let play = try playback.context()
@@ -48,14 +51,14 @@ struct PlayTrial {
                 try await playback.serve(play, at: .free) { started.set(.success($0.hostAndPort)) }
             } catch {
                 started.set(.failure(error))
+                if error is EventLogError { ended.set(.failure(error)) }
             }
             ended.set(.success(""))
         }
-        defer {
-            task.cancel()
-            _ = try? ended.wait()
-        }
-        return try body(started.wait())
+        let result = Result { try body(started.wait()) }
+        task.cancel()
+        _ = try ended.wait()
+        return try result.get()
     }
 
     /// A result that one thread sets and another polls for. Waits in trials last long compared with a poll's

@@ -28,7 +28,7 @@ struct MatchPrinter {
         // An entry without fields leaves the text as it was.
         let last = history.last { !$0.fields.members.isEmpty }
         // The last entry with fields is then the text before the end, which the thing no longer shows.
-        let isGone = ["deleted", "removed", "ended"].contains(history.last?.change)
+        let isGone = history.last?.isEnd == true
         return Found(entity: entity, holds: !isGone && last.map { excerpt(of: $0) != nil } == true, entries: holding)
     }
 

@@ -87,11 +87,15 @@ struct Candidate: Sendable {
     }
 
     /// All events of a log but its acts, in memory. Events that compactions dropped are missing.
+    ///
+    /// - Throws: `EventLogError` with code `damaged` for an event that does not fit its leaf hash: the smaller log would
+    ///   hold it as if it had been appended so (I7).
     static func whole(of session: borrowing ReadSession) throws -> Candidate {
         var events: [CandidateEvent] = []
         guard session.head > .zero else { return Candidate([]) }
         try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
             if event.isAct { return true }
+            try session.check(event)
             let envelope = event.envelope
             let draft = DraftEvent(
                 recordedAt: envelope.recordedAt,

@@ -50,3 +50,8 @@ struct HistorySelection {
         )
     }
 }
+
+extension HistoryEntry {
+    /// True if the thing is gone after the entry, whose fields are then the last known ones.
+    var isEnd: Bool { ["deleted", "removed", "ended"].contains(change) }
+}
