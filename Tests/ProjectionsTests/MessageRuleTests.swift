@@ -146,26 +146,20 @@ import Testing
             compared.append(what)
             return result
         }
-        for isKnown in [false, true] {
+        func comparisons(_ relation: MessageRule.Relation, isKnown: Bool) -> [String] {
             compared = []
             _ = MessageRule.judge(
-                .newer,
-                .live,
+                relation,
+                relation == .first ? .nowhere : .live,
                 isKnown: isKnown,
                 repeatsKnown: note("content", true),
                 changesText: note("text", true)
             )
-            #expect(compared == (isKnown ? ["content"] : ["text"]))
+            return compared
         }
-        compared = []
-        _ = MessageRule.judge(
-            .first,
-            .nowhere,
-            isKnown: false,
-            repeatsKnown: note("content", true),
-            changesText: note("text", true)
-        )
-        #expect(compared.isEmpty)
+        #expect(comparisons(.newer, isKnown: false) == ["text"])
+        #expect(comparisons(.newer, isKnown: true) == ["content"])
+        #expect(comparisons(.first, isKnown: false).isEmpty)
     }
 
     private static func packed(_ seconds: Int64?) -> PackedTime {

@@ -30,7 +30,7 @@ final class SourceBatchQueue: Sendable {
     private static let lookMicroseconds: UInt32 = 2_000
 
     private struct State {
-        /// What was added and not taken, in order.
+        /// The batches that the thread has not taken yet, oldest first.
         var waiting: [SourceBatch] = []
         /// The pieces in `waiting`.
         var waitingCount = 0

@@ -86,14 +86,11 @@ enum MessageRule {
         if isKnown, !(wins && standing == .deletedUntilWritten), repeatsKnown() {
             return Verdict(entry: nil, wins: wins, becomesLive: false)
         }
-        let word: Word
-        if relation == .first {
-            word = .created
-        } else if standing == .deletedUntilWritten {
-            word = .restored
-        } else {
-            word = changesText() ? .edited : .linked
-        }
+        let word = word(
+            isFirst: relation == .first,
+            comesBack: standing == .deletedUntilWritten,
+            changesText: changesText()
+        )
         return Verdict(
             entry: Entry(word: word, isNewRevision: !isKnown),
             wins: wins,
@@ -116,20 +113,24 @@ enum MessageRule {
         changesText: @autoclosure () -> Bool
     ) -> Verdict {
         if standing == .live, repeatsCurrent { return Verdict(entry: nil, wins: true, becomesLive: false) }
-        let word: Word
-        if isFirst {
-            word = .created
-        } else if standing == .deletedUntilWritten || standing == .nowhere && repeatsCurrent {
-            // Nowhere: the message left the tip of a branch, and came back as it was.
-            word = .restored
-        } else {
-            word = changesText() ? .edited : .linked
-        }
+        let word = word(
+            isFirst: isFirst,
+            // Nowhere: the message left the tip of a branch, and comes back as it was.
+            comesBack: standing == .deletedUntilWritten || standing == .nowhere && repeatsCurrent,
+            changesText: changesText()
+        )
         return Verdict(
             entry: Entry(word: word, isNewRevision: !repeatsCurrent),
             wins: true,
             becomesLive: standing != .deletedForever
         )
+    }
+
+    @inline(__always)
+    private static func word(isFirst: Bool, comesBack: Bool, changesText: @autoclosure () -> Bool) -> Word {
+        if isFirst { return .created }
+        if comesBack { return .restored }
+        return changesText() ? .edited : .linked
     }
 
     /// What deleted a message, and for how long.

@@ -154,7 +154,9 @@ extension PackedHappening.Word {
         case .created: self = .created
         case .edited: self = .edited
         case .linked: self = .linked
-        case .restored: preconditionFailure("no packed message is deleted until written")
+        case .restored:
+            assertionFailure("no packed message is deleted until written")
+            self = .edited
         }
     }
 }

@@ -160,7 +160,6 @@ struct ConversationTimeline: Codable, Sendable {
         before next: Entry?,
         hasMoved: Bool
     ) -> Edit? {
-        // The message changes where it is stored, without a copy.
         guard let place = messages.index(forKey: id) else {
             var message = Message(rank: known.count)
             known.append(id)
@@ -168,6 +167,7 @@ struct ConversationTimeline: Codable, Sendable {
             messages[id] = message
             return edit
         }
+        // From here on the message changes where it is stored, without a copy.
         guard next == nil, let last = messages.values[place].runs.indices.last else {
             return Self.edit(&messages.values[place].runs, saying: element, at: entry, before: next)
         }
@@ -176,6 +176,7 @@ struct ConversationTimeline: Codable, Sendable {
             return hasMoved ? Edit(last: messages.values[place].runs[last]) : nil
         }
         let run = Run(start: entry, element: element)
+        assert(messages.values[place].runs[last].start.position < entry.position, "a later entry makes a later run")
         messages.values[place].runs.append(run)
         return Edit(written: [run], last: run)
     }
