@@ -33,14 +33,7 @@ struct ExactText: Codable, Hashable, Sendable {
     static func order(_ left: String, _ right: String) -> Int {
         var (left, right) = (left, right)
         return left.withUTF8 { here in
-            right.withUTF8 { there in
-                // An empty buffer may have no address; the other text then decides by its length.
-                guard let own = here.baseAddress, let others = there.baseAddress else {
-                    return here.count - there.count
-                }
-                let order = memcmp(own, others, min(here.count, there.count))
-                return order == 0 ? here.count - there.count : Int(order)
-            }
+            right.withUTF8 { UnsafeRawBufferPointer(here).order(UnsafeRawBufferPointer($0)) }
         }
     }
 
@@ -52,6 +45,16 @@ struct ExactText: Codable, Hashable, Sendable {
     func hash(into hasher: inout Hasher) {
         var text = string
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Less than, equal to or greater than 0 as these bytes sort before, like or after others.
+    func order(_ other: UnsafeRawBufferPointer) -> Int {
+        // An empty buffer may have no address; the other one then decides by its length.
+        guard let own = baseAddress, let others = other.baseAddress else { return count - other.count }
+        let order = memcmp(own, others, Swift.min(count, other.count))
+        return order == 0 ? count - other.count : Int(order)
     }
 }
 
