@@ -75,6 +75,16 @@ package struct JSONScanner: BitwiseCopyable {
         return true
     }
 
+    /// Passes given bytes; false, without moving, if something else follows.
+    @inlinable @inline(__always)
+    package mutating func take(bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), left >= bytes.count,
+            Self.isSame(place, start, bytes.count)
+        else { return false }
+        place += bytes.count
+        return true
+    }
+
     /// Passes a member's name without escapes and its colon; false, without moving, if something else follows. `current` must
     /// be the opening quote.
     ///

@@ -116,11 +116,11 @@ import Testing
         return RowChange(
             table: .none,
             id: .none,
-            operation: .update,
-            committedAt: Timestamp(seconds: 0),
-            identity: Hasher256.hash([]),
+            identity: ChangeIdentity(0),
             columns: Bool.random(using: &random) ? record.shape : RowShape(some(&random)),
             record: record,
+            committedAt: Timestamp(seconds: 0),
+            operation: .update,
             isPartial: Bool.random(using: &random)
         )
     }
@@ -164,11 +164,11 @@ import Testing
                 let change = RowChange(
                     table: .none,
                     id: .none,
-                    operation: index == 0 ? .insert : .update,
-                    committedAt: Timestamp(seconds: Int64(index)),
-                    identity: Hasher256.hash(Array(text.utf8)),
+                    identity: ChangeIdentity(UInt128(index)),
                     columns: record.shape,
-                    record: record
+                    record: record,
+                    committedAt: Timestamp(seconds: Int64(index)),
+                    operation: index == 0 ? .insert : .update
                 )
                 let applied = register.apply(change, at: UInt64(index + 1))
                 let effect = try #require(applied)

@@ -62,20 +62,66 @@ import Testing
         #expect(sameCount > 2000)
     }
 
+    /// Two objects have one hash exactly if they are the same as JSON: spelling, the order of members and repeated names
+    /// do not count, and neither does what is left out.
     @Test(arguments: [4, 5, 6] as [UInt64])
-    func theCanonicalTextIsThatOfTheValue(_ seed: UInt64) throws {
+    func theHashIsThatOfTheValue(_ seed: UInt64) throws {
         print("seed \(seed)")
         var texts = Texts(random: SeededGenerator(seed: seed))
-        for _ in 0..<4000 {
-            let text = "{\"b\":\(texts.value(3)),\"columns\":\(texts.value(1)),\"a\":\(texts.value(3))}"
+        let key = FrameKey([1, 2, 3])
+        // Composed and decomposed letters are different texts, unlike for `String`.
+        var known: [ExactText: UInt128] = [:]
+        func note(_ text: String, _ list: String? = nil) throws {
             var object = try #require(try JSONValue.parse(text).object)
             object["columns"] = nil
+            let passed = list.map { Array($0.utf8) }
             let hash = try Array(text.utf8).withUnsafeBytes { bytes in
-                var canonical = CanonicalText()
-                return try canonical.hash(ofObject: bytes, without: "columns")
+                guard let passed else { return try key.hash(ofObject: bytes, without: "columns") }
+                return try passed.withUnsafeBytes {
+                    try key.hash(ofObject: bytes, without: "columns", passing: $0)
+                }
             }
-            #expect(hash == JSONValue.object(object).canonicalHash, "\(text)")
+            let canonical = ExactText(JSONValue.object(object).canonicalText)
+            #expect(known[canonical] ?? hash == hash, "\(text)")
+            known[canonical] = hash
         }
+        for number in 0..<4000 {
+            let (first, second) = (texts.value(3), texts.value(3))
+            let list = "[\(texts.value(1))]"
+            try note("{\"b\":\(first),\"columns\":\(list),\"a\":\(second)}", number.isMultiple(of: 2) ? list : nil)
+            let turned = try [first, second].map { try JSONValue.parse($0).turned.ownText }
+            try note("{\"a\" : \(turned[1]), \"b\":0,\"b\":\(turned[0])}")
+        }
+        #expect(known.count > 3000)
+        #expect(Set(known.values).count == known.count, "different objects have different hashes")
+    }
+
+    /// Members that change places with one another, or hand over bytes, make another object.
+    @Test func theHashTellsNeighboursApart() throws {
+        let texts = [
+            #"{"a":"b","c":"d"}"#, #"{"a":"d","c":"b"}"#, #"{"a":["b"],"c":"d"}"#, #"{"a":"b"}"#, "{}", #"{"a":{}}"#,
+            #"{"a":[]}"#, #"{"a":[[]]}"#, #"{"a":[1,2]}"#, #"{"a":[2,1]}"#, #"{"a":[12]}"#, #"{"a":{"b":{}},"c":{}}"#,
+            #"{"a":{},"c":{"b":{}}}"#, #"{"a":"1"}"#, #"{"a":1}"#, #"{"a":null}"#, #"{"a":"\n"}"#, #"{"a":"\t"}"#,
+        ]
+        let hashes = try texts.map { text in
+            try Array(text.utf8).withUnsafeBytes { try FrameKey([7]).hash(ofObject: $0, without: "columns") }
+        }
+        #expect(Set(hashes).count == texts.count)
+    }
+
+    /// A text longer than a stretch of the key, and one with more members than are compared with one another.
+    @Test func theHashOfLargeObjectsIsThatOfTheValue() throws {
+        let long = String(repeating: "tea ", count: 1000)
+        let members = (0..<100).map { "\"m\($0)\":\($0)" }
+        let texts = [
+            "{\"a\":\"\(long)\",\"b\":{\(members.joined(separator: ","))}}",
+            "{\"b\":{\(members.reversed().joined(separator: ","))},\"a\":\"\\u0074\(long.dropFirst())\"}",
+            "{\"b\":{\(members.reversed().joined(separator: ","))},\"a\":\"\(long.dropFirst())\"}",
+        ]
+        let hashes = try texts.map { text in
+            try Array(text.utf8).withUnsafeBytes { try FrameKey([7]).hash(ofObject: $0, without: "columns") }
+        }
+        #expect(hashes[0] == hashes[1] && hashes[0] != hashes[2])
     }
 
     @Test(arguments: [7, 8] as [UInt64])

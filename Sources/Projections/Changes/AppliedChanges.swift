@@ -5,7 +5,7 @@ import EventLog
 struct AppliedChanges: Codable, Sendable {
     private struct Change: Codable {
         /// Equal for repeats.
-        let identity: Hash256
+        let identity: ChangeIdentity
         let sequence: UInt64
     }
 
@@ -14,7 +14,7 @@ struct AppliedChanges: Codable, Sendable {
 
     private var changes: [Change] = []
     /// The identities of all changes once there are more than `comparedCountMax`; empty before.
-    private var identities: Set<Hash256> = []
+    private var identities: Set<ChangeIdentity> = []
 
     init() {}
 
@@ -24,12 +24,12 @@ struct AppliedChanges: Codable, Sendable {
     var sequences: [UInt64] { changes.map(\.sequence) }
 
     /// Whether a change with this identity had an effect. Cost: O(1).
-    func contains(_ identity: Hash256) -> Bool {
+    func contains(_ identity: ChangeIdentity) -> Bool {
         identities.isEmpty ? changes.contains { $0.identity == identity } : identities.contains(identity)
     }
 
     /// Adds a change that had an effect.
-    mutating func append(_ identity: Hash256, at sequence: UInt64) {
+    mutating func append(_ identity: ChangeIdentity, at sequence: UInt64) {
         changes.append(Change(identity: identity, sequence: sequence))
         if changes.count <= Self.comparedCountMax { return }
         if identities.isEmpty { identities = Set(changes.map(\.identity)) } else { identities.insert(identity) }
@@ -37,6 +37,6 @@ struct AppliedChanges: Codable, Sendable {
 
     /// Everything, for normal forms.
     func normalForm() -> JSONValue {
-        .array(changes.map { .array([.string($0.identity.hex), .int($0.sequence)]) })
+        .array(changes.map { .array([$0.identity.normalForm, .int($0.sequence)]) })
     }
 }

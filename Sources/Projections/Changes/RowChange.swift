@@ -10,19 +10,25 @@ struct RowChange: Codable, Sendable {
 
     var table: EntityID
     var id: EntityID
-    var operation: Operation
-    /// The remote's time of the commit. Orders the changes of a row; ties go by arrival.
-    var committedAt: Timestamp
-    /// Identifies a repeat: the hash of the change's canonical text without `columns`.
-    var identity: Hash256
+    /// Equal for repeats: the hash of the change as JSON, without `columns`.
+    var identity: ChangeIdentity
     /// The names that the payload's list of columns contains; `record` may lack some.
     var columns: RowShape
     /// The columns' values as sent; empty for a DELETE.
     var record: RowRecord
+    /// The remote's time of the commit. Orders the changes of a row; ties go by arrival.
+    var committedAt: Timestamp
+    var operation: Operation
     /// True if an error `413` left values out of `record`.
     var isPartial = false
     /// True for a row that was read, not changed. The register ignores it if the remote wrote it before the known row.
     var isReading = false
     /// True if changes apply in arrival order, duplicates included.
     var isPlacedByArrival = false
+
+    /// Whether a row exists of which this is the only change.
+    var givesRow: Bool { operation != .delete }
+
+    /// The names in `columns` without a value in `record`, in the order of their UTF-8 bytes.
+    var columnsWithoutValue: [String] { columns.names(besides: record.shape) }
 }

@@ -73,7 +73,7 @@ struct RowColumns: Codable, Sendable {
         guard let record = onlyRecord else {
             return all.compactMap { column in column.content.map { (column.name, $0.value) } }
         }
-        return record.shape.sorted.map { (record.shape.names[$0], record[$0]) }
+        return record.values
     }
 
     /// What the row lists of the columns that a change states or names: it can change no other marks.
@@ -207,11 +207,13 @@ struct RowColumns: Codable, Sendable {
     /// Moves what the newest change tells and a newer one does not into `others`.
     private mutating func keep(_ newest: Newest, besides change: RowChange) {
         let (known, stated) = (newest.record.shape, change.record.shape)
+        var (statedWalk, namedWalk, newlyNamedWalk) = (NameWalk(), NameWalk(), NameWalk())
         let left = known.sorted.filter { place in
             let name = known.names[place]
-            let isStated = stated === known || stated.place(of: name) != nil
+            if stated !== known, statedWalk.place(of: name, in: stated) == nil { return true }
             // Of a column that the change states and does not name, the older change is still the last that named it.
-            return !isStated || change.columns.place(of: name) == nil && newest.named.place(of: name) != nil
+            return newest.named !== change.columns && newlyNamedWalk.place(of: name, in: change.columns) == nil
+                && namedWalk.place(of: name, in: newest.named) != nil
         }
         add(left.map { known.names[$0] })
         for place in left {

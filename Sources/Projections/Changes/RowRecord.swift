@@ -82,11 +82,27 @@ struct RowRecord: Sendable {
         }
     }
 
+    /// The columns with their values, in the order of their names' UTF-8 bytes.
+    var values: [(name: String, value: StoredJSON)] { shape.sorted.map { (shape.names[$0], self[$0]) } }
+
+    /// Whether `deleted_at` is set.
+    var isSoftDeleted: Bool { text(of: "deleted_at").map { !$0.isNull } ?? false }
+
     /// The record as a value.
     var object: JSONObject {
         JSONObject(
             distinct: shape.names.indices.map { JSONObject.Member(name: shape.names[$0], value: self[$0].value) }
         )
+    }
+
+    /// Writes the record as an object.
+    func write(to text: inout CanonicalText) {
+        text.raw("{")
+        shape.forEachHead { place, head in
+            text.raw(head)
+            withText(at: place) { text.value($0) }
+        }
+        text.raw("}")
     }
 
     /// The value of a column. Setting `nil` removes the column; setting a new name adds one at the end.

@@ -65,15 +65,22 @@ struct RowShapes: Sendable {
         return shape
     }
 
-    /// The names in a list of columns; `read` reads them if the list is new.
-    mutating func shape(
-        of list: UnsafeRawBufferPointer,
-        read: (UnsafeRawBufferPointer) throws(JSONError) -> [String]
-    ) throws(JSONError) -> RowShape {
-        if let known = columns.first(where: { $0.text.withUnsafeBytes { list.isSame($0) } }) { return known.shape }
-        let shape = RowShape(try read(list))
+    /// Reads the next value as a list of columns, an array of objects of which each has a `name`: the names and the list's bytes;
+    /// no names and `nil` for another value. Elements without a name are passed over. Lists must come at the same depth.
+    ///
+    /// - Throws: `JSONError`.
+    mutating func columns(_ reader: inout JSONReader) throws(JSONError) -> (RowShape, UnsafeRawBufferPointer?) {
+        let isArray = try reader.kind() == .array
+        let start = reader
+        let known = columns.first { $0.text.withUnsafeBytes { reader.take(known: $0) } }
+        if let known { return (known.shape, reader.bytes(from: start)) }
+        try reader.skip()
+        guard isArray else { return (.empty, nil) }
+        let list = reader.bytes(from: start)
+        var listReader = JSONReader(list)
+        let shape = RowShape(try listReader.columnNames())
         if list.count <= Self.byteCountMax { Self.remember(Columns(text: Array(list), shape: shape), in: &columns) }
-        return shape
+        return (shape, list)
     }
 
     /// Adds an element at the front, where the next search begins, and drops the oldest one if there are too many.
@@ -87,5 +94,29 @@ struct RowShapes: Sendable {
             && zip(names, texts).allSatisfy { name, text in
                 !text.hasEscapes && name.hasBytes(text.bytes.assumingMemoryBound(to: UInt8.self))
             }
+    }
+}
+
+extension JSONReader {
+    /// The names in an array of objects; elements without a name are passed over.
+    fileprivate mutating func columnNames() throws(JSONError) -> [String] {
+        var names: [String] = []
+        try enterArray()
+        while try nextElement() {
+            guard try kind() == .object else { try skip(); continue }
+            var name: JSONText?
+            try enterObject()
+            while let member = try nextMember() {
+                let isName = member == "name"
+                if isName, try kind() == .string {
+                    name = try string()
+                } else {
+                    if isName { name = nil }
+                    try skip()
+                }
+            }
+            if let name { names.append(name.string) }
+        }
+        return names
     }
 }

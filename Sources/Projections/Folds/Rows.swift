@@ -9,12 +9,29 @@ import EventLog
 ///
 /// So the order of arrival does not change a row, and does change its history.
 struct Rows: Fold {
+    /// A row as it is kept. Most rows of a table that is being filled have one change, which says all that a register and a
+    /// history would say, in a third of the memory.
+    private enum Entry: Codable {
+        /// The row's only change, and its event.
+        case once(RowChange, EventReference)
+        /// The index in `folded`.
+        case often(table: EntityID, id: EntityID, UInt32)
+
+        var key: EntityKey {
+            switch self {
+            case .once(let change, _): EntityKey(.rows, change.table, change.id)
+            case .often(let table, let id, _): EntityKey(.rows, table, id)
+            }
+        }
+    }
+
     /// In the order in which they became known. A deleted row stays, since an older change may still come and must not
     /// revive it.
-    private(set) var rows: [FoldedRow] = []
-    /// The index of each row in `rows`, by table and id. Apart from the rows, as a table has empty places: they cost 28
-    /// bytes each and not as much as a row.
-    private var places: [EntityKey: UInt32] = [:]
+    private var entries: [Entry] = []
+    /// The rows that more than one change came for.
+    private var folded: [FoldedRow] = []
+    /// The index of each row in `entries`.
+    private var places = PlaceTable()
     /// The server's list of files, from which one client fetches. Only that client's profile uses it.
     var fileList = RowsFileList()
 
@@ -28,32 +45,67 @@ struct Rows: Fold {
 
     private mutating func apply(_ change: RowChange, in context: inout FoldContext) {
         let key = EntityKey(.rows, change.table, change.id)
-        let outcome: FoldedRow.Outcome
-        if let place = places[key] {
-            // The row changes where it is stored, without a copy.
-            outcome = rows[Int(place)].apply(change, at: context.event)
-        } else {
-            var row = FoldedRow()
-            outcome = row.apply(change, at: context.event)
-            // A change without effect on an unknown row leaves nothing.
-            if outcome != .unknown { add(row, as: key) }
-        }
-        if outcome == .changed { context.touch(key) }
+        let isChanged =
+            if let place = place(of: key) {
+                apply(change, at: context.event, place: place)
+            } else {
+                add(change, as: key, at: context.event)
+            }
+        if isChanged { context.touch(key) }
     }
 
-    private mutating func add(_ row: FoldedRow, as key: EntityKey) {
-        places[key] = UInt32(truncatingIfNeeded: rows.count)
+    /// Adds a row with its first change, which always has an effect: nothing newer is known. Whether the row shows.
+    private mutating func add(_ change: RowChange, as key: EntityKey, at event: EventReference) -> Bool {
+        places.add(hash(of: key), place: entries.count)
         // By a quarter and not by double, as the memory of very many rows counts.
-        if rows.count == rows.capacity { rows.reserveCapacity(rows.count + rows.count / 4 + 8) }
-        rows.append(row)
+        if entries.count == entries.capacity { entries.reserveCapacity(entries.count + entries.count / 4 + 8) }
+        entries.append(.once(change, event))
+        return change.givesRow
     }
 
-    /// The row of a key; `nil` if none is known.
-    subscript(key: EntityKey) -> FoldedRow? { places[key].map { rows[Int($0)] } }
+    /// Applies a change to a known row. Whether the row shows another way then.
+    private mutating func apply(_ change: RowChange, at event: EventReference, place: Int) -> Bool {
+        switch entries[place] {
+        case .once(let first, let firstEvent):
+            // A repeat has no effect, as in `RowRegister.apply`.
+            if !change.isPlacedByArrival, change.identity == first.identity { return false }
+            var row = FoldedRow(first, at: firstEvent)
+            let isChanged = row.apply(change, at: event)
+            entries[place] = .often(table: first.table, id: first.id, UInt32(truncatingIfNeeded: folded.count))
+            folded.append(row)
+            return isChanged
+        case .often(_, _, let index):
+            // The row changes where it is stored, without a copy.
+            return folded[Int(index)].apply(change, at: event)
+        }
+    }
+
+    private func hash(of key: EntityKey) -> UInt64 { places.hash(key.first.rawValue, key.second.rawValue) }
+
+    private func place(of key: EntityKey) -> Int? {
+        places.find(hash(of: key)) { entries[$0].key == key }
+    }
+
+    /// The row of a key; `nil` if none is known. Cost: O(columns) for a row of one change.
+    subscript(key: EntityKey) -> FoldedRow? { place(of: key).map { row(entries[$0]) } }
+
+    private func row(_ entry: Entry) -> FoldedRow {
+        switch entry {
+        case .once(let change, let event): FoldedRow(change, at: event)
+        case .often(_, _, let index): folded[Int(index)]
+        }
+    }
 
     /// The keys of the rows for which a condition holds, in any order.
     func keys(where isWanted: (EntityKey, FoldedRow) -> Bool) -> [EntityKey] {
-        places.compactMap { isWanted($0.key, rows[Int($0.value)]) ? $0.key : nil }
+        entries.compactMap { isWanted($0.key, row($0)) ? $0.key : nil }
+    }
+
+    private func isPresent(_ entry: Entry) -> Bool {
+        switch entry {
+        case .once(let change, _): change.givesRow
+        case .often(_, _, let index): folded[Int(index)].register.isPresent
+        }
     }
 
     func keys(in section: Section, names: Names) -> [EntityKey] {
@@ -61,17 +113,17 @@ struct Rows: Fold {
     }
 
     func unsortedKeys(in section: Section, names: Names) -> [EntityKey] {
-        section == .rows ? keys { $1.register.isPresent } : []
+        section == .rows ? entries.compactMap { isPresent($0) ? $0.key : nil } : []
     }
 
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
-        section == .rows ? places.keys.sorted { names.precedes($0, $1) } : []
+        section == .rows ? entries.map(\.key).sorted { names.precedes($0, $1) } : []
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard let register = self[key]?.register, let row = register.settled else { return nil }
         var members = row.members
-        members["state"] = .string(standing(of: register, in: key.first, context))
+        members["state"] = .string(standing(register.isSoftDeleted, in: key.first, context))
         members["table"] = .string(context.names.text(key.first))
         members["id"] = .string(context.names.text(key.second))
         return .object(members)
@@ -79,17 +131,35 @@ struct Rows: Fold {
 
     /// Writes what `row(for:context:)` makes, its members in canonical order.
     func digestRow(for key: EntityKey, context: RowContext) -> Hash256? {
-        guard let register = self[key]?.register, register.isPresent else { return nil }
-        let marks = register.marks
+        guard let entry = place(of: key).map({ entries[$0] }), isPresent(entry) else { return nil }
+        switch entry {
+        case .once(let change, _):
+            let marks = RowColumns.Marks(unknown: change.columnsWithoutValue)
+            return digestRow(key, marks, change.record.isSoftDeleted, context) { change.record.write(to: &$0) }
+        case .often(_, _, let index):
+            let register = folded[Int(index)].register
+            return digestRow(key, register.marks, register.isSoftDeleted, context) { text in
+                if let record = register.onlyRecord { record.write(to: &text) } else { text.object(register.values) }
+            }
+        }
+    }
+
+    private func digestRow(
+        _ key: EntityKey,
+        _ marks: RowColumns.Marks,
+        _ isSoftDeleted: Bool,
+        _ context: RowContext,
+        writeRecord: (inout CanonicalText) -> Void
+    ) -> Hash256 {
         var text = CanonicalText()
         text.raw("{\"id\":")
         text.string(context.names.text(key.second))
         text.raw(",\"record\":")
-        text.object(register.values)
+        writeRecord(&text)
         text.raw(",\"staleColumns\":")
         text.array(marks.stale)
         text.raw(",\"state\":")
-        text.string(standing(of: register, in: key.first, context))
+        text.string(standing(isSoftDeleted, in: key.first, context))
         text.raw(",\"table\":")
         text.string(context.names.text(key.first))
         text.raw(",\"unknownColumns\":")
@@ -99,9 +169,9 @@ struct Rows: Fold {
     }
 
     /// The row's `state`.
-    private func standing(of register: RowRegister, in table: EntityID, _ context: RowContext) -> String {
+    private func standing(_ isSoftDeleted: Bool, in table: EntityID, _ context: RowContext) -> String {
         // Here and not in the register, because the client knows of the deletion and lists the row all the same.
-        register.isSoftDeleted && !staysListed(in: table, context) ? "soft_deleted" : "live"
+        isSoftDeleted && !staysListed(in: table, context) ? "soft_deleted" : "live"
     }
 
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
@@ -118,17 +188,23 @@ struct Rows: Fold {
 
     /// Adds the changes that had an effect; every history entry comes from one of them.
     func collectNeeded(into sequences: inout SequenceSet) {
-        for row in rows { sequences.formUnion(row.register.changedAt) }
+        for entry in entries {
+            switch entry {
+            case .once(_, let event): sequences.insert(event.sequence.rawValue)
+            case .often(_, _, let index): sequences.formUnion(folded[Int(index)].register.changedAt)
+            }
+        }
     }
 
     func normalForm(names: Names, into take: (JSONValue) -> Void) {
-        for key in places.keys.sorted(by: { names.precedes($0, $1) }) {
+        for key in knownKeys(in: .rows, names: names) {
+            let row = self[key]
             take(
                 .object([
                     "table": .string(names.text(key.first)),
                     "id": .string(names.text(key.second)),
-                    "register": self[key]?.register.normalForm(),
-                    "history": self[key]?.history.normalForm(),
+                    "register": row?.register.normalForm(),
+                    "history": row?.history.normalForm(),
                 ])
             )
         }
@@ -139,27 +215,52 @@ struct Rows: Fold {
     mutating func load(facts: JSONValue, names: inout Names) throws {}
 }
 
-/// A row and its history.
-struct FoldedRow: Codable, Sendable {
-    /// What a change did to the row.
-    enum Outcome {
-        /// No change ever had an effect on the row.
-        case unknown
-        /// The row shows as before. A change may have an effect on the register alone, such as a newer position of an
-        /// equal value.
-        case unchanged
-        case changed
+extension Rows: Codable {
+    private enum CodingKeys: CodingKey { case entries, folded, fileList }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        entries = try container.decode([Entry].self, forKey: .entries)
+        folded = try container.decode([FoldedRow].self, forKey: .folded)
+        fileList = try container.decode(RowsFileList.self, forKey: .fileList)
+        let hasRows = entries.allSatisfy { entry in
+            if case .often(_, _, let index) = entry { Int(index) < folded.count } else { true }
+        }
+        guard hasRows else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .entries,
+                in: container,
+                debugDescription: "a row is missing"
+            )
+        }
+        places = PlaceTable(hashes: entries.map { hash(of: $0.key) })
     }
 
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(entries, forKey: .entries)
+        try container.encode(folded, forKey: .folded)
+        try container.encode(fileList, forKey: .fileList)
+    }
+}
+
+/// A row and its history.
+struct FoldedRow: Codable, Sendable {
     private(set) var register = RowRegister()
     private(set) var history = RowHistory()
 
-    fileprivate mutating func apply(_ change: RowChange, at event: EventReference) -> Outcome {
-        guard let effect = register.apply(change, at: event.sequence.rawValue) else {
-            return register.isKnown ? .unchanged : .unknown
+    /// The row after its first change.
+    fileprivate init(_ first: RowChange, at event: EventReference) {
+        _ = apply(first, at: event)
+    }
+
+    /// Applies a change. Whether the row shows another way then: a change may have an effect on the register alone, such as
+    /// a newer position of an equal value.
+    fileprivate mutating func apply(_ change: RowChange, at event: EventReference) -> Bool {
+        guard let effect = register.apply(change, at: event.sequence.rawValue), effect.hasChangedRow else {
+            return false
         }
-        guard effect.hasChangedRow else { return .unchanged }
         history.add(effect, of: register, change, at: event)
-        return .changed
+        return true
     }
 }

@@ -38,6 +38,17 @@ struct CanonicalText: ~Copyable {
     /// Writes a text with quotes.
     mutating func string(_ text: String) { writer.string(text) }
 
+    /// Writes bytes verbatim.
+    mutating func raw(_ bytes: UnsafeRawBufferPointer) { writer.raw(bytes) }
+
+    /// Writes a value. The bytes must be a valid JSON text.
+    mutating func value(_ bytes: UnsafeRawBufferPointer) {
+        // A text without escapes is its own canonical form.
+        if bytes.first == UInt8(ascii: "\""), bytes.backslash(from: 0) == bytes.count { return writer.raw(bytes) }
+        var reader = JSONReader(bytes, allowsAnyBytes: true)
+        try? value(&reader)
+    }
+
     /// Writes an array of texts.
     mutating func array(_ texts: [String]) {
         writer.raw("[")
@@ -50,40 +61,33 @@ struct CanonicalText: ~Copyable {
 
     /// Writes an object; all names differ.
     mutating func object(_ members: [(name: String, value: StoredJSON)]) {
-        let isInOrder = zip(members, members.dropFirst()).allSatisfy { Self.precedes($0.name, $1.name) }
+        let isInOrder = zip(members, members.dropFirst()).allSatisfy { CanonicalWriter.precedes($0.name, $1.name) }
         writer.raw("{")
-        for (place, member) in (isInOrder ? members : members.sorted { Self.precedes($0.name, $1.name) }).enumerated() {
+        for (place, member) in (isInOrder ? members : members.sorted { CanonicalWriter.precedes($0.name, $1.name) })
+            .enumerated()
+        {
             if place > 0 { writer.raw(",") }
             writer.string(member.name)
             writer.raw(":")
-            member.value.withBytes { bytes in
-                var reader = JSONReader(bytes)
-                // The text was checked when it was stored, so the reader finds no fault.
-                try? value(&reader)
-            }
+            member.value.withBytes { value($0) }
         }
         writer.raw("}")
     }
 
-    /// Whether the first name sorts before the second by UTF-16 code units.
-    private static func precedes(_ left: String, _ right: String) -> Bool {
-        var (left, right) = (left, right)
-        return left.withUTF8 { here in
-            right.withUTF8 { CanonicalWriter.order(UnsafeRawBufferPointer(here), UnsafeRawBufferPointer($0)) < 0 }
-        }
-    }
-
-    /// The hash of the canonical text of an object without the members of one name.
+    /// Writes an object without its members of one name.
     ///
     /// - Throws: `JSONError` for bytes that are no object.
-    mutating func hash(ofObject bytes: UnsafeRawBufferPointer, without omitted: StaticString) throws(JSONError)
-        -> Hash256
-    {
-        writer.reset()
+    mutating func write(object bytes: UnsafeRawBufferPointer, without omitted: StaticString) throws(JSONError) {
         var reader = JSONReader(bytes)
         try object(&reader, without: omitted)
         try reader.finish()
-        return hash
+    }
+
+    /// Lends what was written, only during the call.
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try writer.withBytes(body)
     }
 
     /// Writes the next value. Recursive: the reader limits the depth.

@@ -30,7 +30,9 @@ struct CanonicalWriter: ~Copyable {
 
     /// Lends the written bytes to a closure; they are valid only during the call.
     @inline(__always)
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: room, count: count))
     }
 

@@ -130,7 +130,7 @@ extension CanonicalWriter {
     }
 
     /// Whether one name sorts before another by UTF-16 code units.
-    private static func precedes(_ left: String, _ right: String) -> Bool {
+    static func precedes(_ left: String, _ right: String) -> Bool {
         var (here, there) = (left, right)
         return here.withUTF8 { here in
             there.withUTF8 { there in order(UnsafeRawBufferPointer(here), UnsafeRawBufferPointer(there)) < 0 }

@@ -62,26 +62,25 @@ struct StoredJSON: Sendable {
         }
     }
 
-    /// Calls `body` with each element of an array, which shares the array's text, and with the text of one member: `nil`
-    /// for an element that is no object, or whose member is missing or no text.
+    /// Calls `body` with each element of an array: where it lies in the value's text, and its text.
     ///
     /// - Returns: false, without a call, for a value that is no array.
-    func forEachElement(textOf member: StaticString, _ body: (StoredJSON, JSONText?) -> Void) -> Bool {
+    func forEachElement(_ body: (Range<Int>, UnsafeRawBufferPointer) -> Void) -> Bool {
         withBytes { bytes in
             guard bytes.first == UInt8(ascii: "[") else { return false }
-            var reader = JSONReader(bytes)
+            var reader = JSONReader(bytes, allowsAnyBytes: true)
             // The text was checked when it was stored, so the reader finds no fault.
             try? reader.enterArray()
             while (try? reader.nextElement()) ?? false {
-                guard let (range, text) = try? reader.element(textOf: member) else { break }
-                body(part(range), text)
+                guard let range = try? reader.range() else { break }
+                body(range, UnsafeRawBufferPointer(rebasing: bytes[range]))
             }
             return true
         }
     }
 
-    /// A part of the value's text.
-    private func part(_ range: Range<Int>) -> StoredJSON {
+    /// A part of the value's text, which is a value itself and shares the text.
+    func part(_ range: Range<Int>) -> StoredJSON {
         StoredJSON(text, Int(start) + range.lowerBound..<Int(start) + range.upperBound)
     }
 
@@ -120,29 +119,30 @@ extension StoredJSON: Codable {
 }
 
 extension JSONReader {
-    /// Passes one value and returns where it lies, and the text of one of its members. Of a repeated member, the last
-    /// counts.
-    fileprivate mutating func element(textOf member: StaticString) throws(JSONError) -> (Range<Int>, JSONText?) {
-        guard try kind() == .object else { return (try range(), nil) }
-        let start = offset
-        var text: JSONText?
-        try enterObject()
-        while let name = try nextMember() {
-            if name == member {
-                text = try kind() == .string ? try string() : nil
-                if text == nil { try skip() }
-            } else {
-                try skip()
-            }
-        }
-        return (start..<offset, text)
-    }
-
     /// Passes one value and returns where it lies in the reader's bytes, without the white space before it.
     mutating func range() throws(JSONError) -> Range<Int> {
         _ = try kind()
         let start = offset
         try skip()
         return start..<offset
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The text of a member of an object, whose text these bytes are; `nil` for another value, or if the member is missing or
+    /// no text. Of a repeated member, the last counts. The bytes must be a valid JSON text.
+    func memberText(_ wanted: StaticString) -> JSONText? {
+        var reader = JSONReader(self, allowsAnyBytes: true)
+        var text: JSONText?
+        guard (try? reader.enterObject()) != nil else { return nil }
+        while let name = try? reader.nextMember() {
+            if name == wanted, (try? reader.kind()) == .string {
+                text = try? reader.string()
+            } else {
+                if name == wanted { text = nil }
+                guard (try? reader.skip()) != nil else { return nil }
+            }
+        }
+        return text
     }
 }

@@ -94,8 +94,10 @@ struct MessageRecord: Sendable {
     /// among others.
     mutating func lastWrite(of version: Timestamp?) -> Entry? {
         guard entries.count >= Self.indexedCountMin else {
-            // The version first: it is compared where it lies, and mostly differs.
-            let index = entries.indices.last { entries[$0].revision?.version == version && entries[$0].isStandingWrite }
+            // Through a pointer, so that no entry is copied; the version first, which mostly differs.
+            let index = entries.withUnsafeBufferPointer { entries in
+                entries.indices.last { entries[$0].revision?.version == version && entries[$0].isStandingWrite }
+            }
             return index.map { entries[$0] }
         }
         indexWrites()

@@ -73,7 +73,7 @@ public struct LogState: Sendable {
     /// hashes of frames under another key find no repeat.
     mutating func begin(_ session: borrowing ReadSession) throws {
         frameKey = FrameKey(try session.identity())
-        for index in sources.indices { sources[index].parts.gateway.connections.key = frameKey }
+        for index in sources.indices { sources[index].parts.frameKey = frameKey }
     }
 
     /// The sources, sorted by name.
@@ -151,7 +151,7 @@ public struct LogState: Sendable {
         indexes[name] = sources.count
         sources.append(SourceState(name: name, rules: rules))
         sources[sources.count - 1].context.notesTouched = notesTouched
-        sources[sources.count - 1].parts.gateway.connections.key = frameKey
+        sources[sources.count - 1].parts.frameKey = frameKey
         sources[sources.count - 1].issues.condenses = condensesIssues
         sources[sources.count - 1].parts.messages.store.share = share
         setRepeats(at: sources.count - 1)

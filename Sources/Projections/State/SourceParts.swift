@@ -23,6 +23,12 @@ struct SourceParts: Codable, Sendable {
     var prompts = Prompts()
     var rows = Rows()
 
+    /// The log's key, under which the decoders find repeats (I26). Not saved: set again after a load.
+    var frameKey: FrameKey {
+        get { gateway.connections.key }
+        set { (gateway.connections.key, realtime.key) = (newValue, newValue) }
+    }
+
     /// Passes every part to a visitor: decoders first, then folds in the order in which they apply a change. The names
     /// are those of normal forms and facts; facts are stored in logs, so a name must never change.
     @inline(__always)

@@ -10,43 +10,6 @@ import JSON
 /// Two neighbouring runs of a message never have the same content, and a message's first run has content. Memory grows
 /// with the contents that differ, not with rows times messages.
 struct ConversationTimeline: Codable, Sendable {
-    /// The messages of one change of the row.
-    struct Statement: Codable {
-        /// Whether the messages are gone because their row is gone.
-        var isRowGone = false
-        /// In the order of the array; each id once. Empty if the row is gone.
-        private(set) var ids: [EntityID] = []
-        /// The messages of `ids`, at the same indexes.
-        private(set) var elements: [StoredJSON] = []
-        /// The ids, once there are so many that comparing with each costs more.
-        private var known: Set<EntityID> = []
-
-        /// The most ids that are compared with each new one.
-        private static let comparedCountMax = 16
-
-        /// The index of each id in `ids`.
-        var places: [EntityID: Int] { Dictionary(uniqueKeysWithValues: zip(ids, ids.indices)) }
-
-        init(isRowGone: Bool = false) {
-            self.isRowGone = isRowGone
-        }
-
-        /// Adds the next message; false if its id occurred before.
-        mutating func add(_ element: StoredJSON, id: EntityID) -> Bool {
-            if contains(id) { return false }
-            ids.append(id)
-            elements.append(element)
-            if ids.count > Self.comparedCountMax { known.insert(id) }
-            return true
-        }
-
-        private mutating func contains(_ id: EntityID) -> Bool {
-            if ids.count < Self.comparedCountMax { return ids.contains(id) }
-            if known.isEmpty { known = Set(ids) }
-            return known.contains(id)
-        }
-    }
-
     /// The position of a statement in the order of commits, without its messages.
     struct Entry: Codable, Sendable {
         var position: RowRegister.Position
@@ -94,6 +57,8 @@ struct ConversationTimeline: Codable, Sendable {
 
     /// In order of their positions.
     private var entries: [StatedEntry] = []
+    /// The messages of the last entry. Saves reading only and is not saved itself: a loaded timeline begins with none.
+    private var last = ConversationStatement()
     private var messages: [EntityID: Message] = [:]
     /// The ids of all messages in order of arrival. Messages are never removed from it, even after their row is gone.
     private var known: [EntityID] = []
@@ -101,14 +66,24 @@ struct ConversationTimeline: Codable, Sendable {
     /// it alone.
     private var places: [EntityID: Int] = [:]
 
+    private enum CodingKeys: CodingKey { case entries, messages, known, places }
+
+    /// The statement of the entry that a new one at a position follows, if that comes last; `nil` for a late one.
+    func lastStatement(before position: RowRegister.Position) -> ConversationStatement? {
+        entries.last.map { $0.entry.position > position } ?? false ? nil : last
+    }
+
     /// Inserts a statement at its position and returns the changes that this makes.
     ///
-    /// Cost: O(messages of the statement) for the last statement, O(all messages of the conversation) for a late one,
-    /// each with a binary search in the message's runs.
+    /// Cost: O(messages that the statement alters) for the last statement of the messages of the one before, O(messages of
+    /// the statement) for another last one, O(all messages of the conversation) for a late one, each with a binary search
+    /// in the message's runs.
     ///
-    /// - Parameter event: the event being applied; a deletion that a late row makes or moves counts from there.
+    /// - Parameters:
+    ///   - statement: read after `lastStatement` of the position.
+    ///   - event: the event being applied; a deletion that a late row makes or moves counts from there.
     mutating func insert(
-        _ statement: Statement,
+        _ statement: ConversationStatement,
         at position: RowRegister.Position,
         in channel: EntityID,
         event: EventReference
@@ -121,7 +96,10 @@ struct ConversationTimeline: Codable, Sendable {
         let isSameArray = statement.ids == previous
         entries.insert(StatedEntry(entry: entry, ids: isSameArray ? previous : statement.ids), at: index)
         let order = isSameArray && next == nil ? nil : Order(before: places, stated: statement.places)
-        if let order, next == nil { places = order.stated }
+        if next == nil {
+            if let order { places = order.stated }
+            last = statement
+        }
         var changes: [MessageChange] = []
         func state(_ id: EntityID, _ element: StoredJSON?, index: Int) {
             let hasMoved = next == nil && order.map { $0.before[id] != places[id] } ?? false
@@ -132,7 +110,9 @@ struct ConversationTimeline: Codable, Sendable {
             let place = order == nil ? index : places[id] ?? index
             changes += edit.changes(of: key, place: place, hasMoved: hasMoved, event: event)
         }
-        for (index, id) in statement.ids.enumerated() { state(id, statement.elements[index], index: index) }
+        // Where nothing moves, a message whose text is that of the last entry is as it was.
+        let altered = order == nil ? statement.altered : Array(statement.ids.indices)
+        for index in altered { state(statement.ids[index], statement.element(at: index), index: index) }
         guard let order else { return changes }
         // A message that was absent before stays so.
         let absent = previous.filter { order.stated[$0] == nil }.compactMap { messages[$0]?.rank }
@@ -172,7 +152,7 @@ struct ConversationTimeline: Codable, Sendable {
             return Self.edit(&messages.values[place].runs, saying: element, at: entry, before: next)
         }
         // The usual case: a row repeats the messages of the row before it and changes or adds one.
-        if messages.values[place].runs[last].saysSame(as: element) {
+        if messages.values[place].runs.withUnsafeBufferPointer({ $0[last].saysSame(as: element) }) {
             return hasMoved ? Edit(last: messages.values[place].runs[last]) : nil
         }
         let run = Run(start: entry, element: element)

@@ -19,9 +19,15 @@ struct RealtimeConversations: Codable, Sendable {
     /// Adds the changes that a row change makes to the conversation and its messages: the channel first, then the
     /// messages, then the channel's deletion if the row is gone.
     mutating func apply(_ change: RowChange, into changes: inout [Change], context: inout FoldContext) {
-        // The conversation changes where it is stored, without a copy.
-        Self.apply(change, to: &conversations[change.id, default: Conversation()], into: &changes, context: &context)
-        if conversations[change.id]?.applied.isEmpty ?? false { conversations[change.id] = nil }
+        if let place = conversations.index(forKey: change.id) {
+            // The conversation changes where it is stored, without a copy.
+            Self.apply(change, to: &conversations.values[place], into: &changes, context: &context)
+        } else {
+            var conversation = Conversation()
+            Self.apply(change, to: &conversation, into: &changes, context: &context)
+            // A change without effect on an unknown conversation leaves nothing.
+            if !conversation.applied.isEmpty { conversations[change.id] = conversation }
+        }
     }
 
     private static func apply(
@@ -39,7 +45,12 @@ struct RealtimeConversations: Codable, Sendable {
         // its messages.
         if change.isReading, !isEffective { return }
         let after = Self.standing(conversation.register)
-        let statement = Self.statement(change, context: &context)
+        let position = RowRegister.Position(committedAt: change.committedAt, sequence: sequence)
+        let statement = Self.statement(
+            change,
+            after: conversation.timeline.lastStatement(before: position) ?? ConversationStatement(),
+            context: &context
+        )
         if isEffective || statement != nil { conversation.applied.append(change.identity, at: sequence) }
         if let after, before.map({ !$0.isSame(as: after) }) ?? true {
             let fields = ChannelFields(id: change.id, name: after.title?.string, kind: "conversation")
@@ -47,7 +58,6 @@ struct RealtimeConversations: Codable, Sendable {
         }
         var messages: [MessageChange] = []
         if let statement {
-            let position = RowRegister.Position(committedAt: change.committedAt, sequence: sequence)
             messages = conversation.timeline.insert(statement, at: position, in: change.id, event: context.event)
             if context.rules.contains(.messagesAreSortedByTime) { messages = messages.map(Self.sortedByTime) }
             changes += messages.map(Change.message)
@@ -105,25 +115,17 @@ extension RealtimeConversations {
     /// An UPDATE without them leaves them. Elements without an id, and repeated ids, are issues and do not count.
     private static func statement(
         _ change: RowChange,
+        after previous: ConversationStatement,
         context: inout FoldContext
-    ) -> ConversationTimeline.Statement? {
-        if change.operation == .delete { return ConversationTimeline.Statement(isRowGone: true) }
+    ) -> ConversationStatement? {
+        if change.operation == .delete { return ConversationStatement(isRowGone: true) }
         guard let value = change.record.text(of: "messages"), !value.isNull else {
-            return change.operation == .insert ? ConversationTimeline.Statement() : nil
+            return change.operation == .insert ? ConversationStatement() : nil
         }
-        var statement = ConversationTimeline.Statement()
-        var count = 0
-        let isArray = value.forEachElement(textOf: "id") { element, id in
-            count += 1
-            guard let id else { return context.issue("conversation: message \(count): id is missing or no text") }
-            if !statement.add(element, id: context.names.id(id.string)) {
-                context.issue("conversation: message \(count): the id stands twice; the first counts")
-            }
-        }
-        guard isArray else {
-            context.issue("conversation: messages is no array")
-            return nil
-        }
+        var faults: [String] = []
+        let statement = ConversationStatement(value, after: previous, names: &context.names) { faults.append($0) }
+        for fault in faults { context.issue("conversation: \(fault)") }
+        if statement == nil { context.issue("conversation: messages is no array") }
         return statement
     }
 }

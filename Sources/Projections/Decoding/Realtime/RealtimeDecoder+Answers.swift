@@ -23,11 +23,12 @@ extension RealtimeDecoder {
         guard var rows = Self.rows(payload) else { return context.issue("rows: no array") }
         if context.rules.contains(.oldestHundredAreListed) { rows = oldestHundred(of: rows) }
         for (index, row) in rows.enumerated() {
-            guard let record = record(row), let id = RowChange.idText(record["id"]) else {
+            guard let record = record(row), let id = record.text(of: "id")?.withBytes({ context.names.rowID($0) })
+            else {
                 context.issue("rows: row \(index + 1): id is missing")
                 continue
             }
-            let change = Self.change(of: record, id: id, table: table, context: &context)
+            let change = change(of: record, id: id, table: table, context: &context)
             apply(change, of: table, into: &changes, context: &context)
         }
     }
@@ -65,9 +66,9 @@ extension RealtimeDecoder {
 
     /// The row as an update at the time of the answer. `isReading` lets the register refuse a row older than the known
     /// one.
-    private static func change(
+    private func change(
         of record: RowRecord,
-        id: String,
+        id: EntityID,
         table: String,
         context: inout FoldContext
     ) -> RowChange {
@@ -78,12 +79,12 @@ extension RealtimeDecoder {
         ])
         return RowChange(
             table: context.names.id(table),
-            id: context.names.id(id),
-            operation: .update,
-            committedAt: context.event.recordedAt,
-            identity: said.canonicalHash,
+            id: id,
+            identity: ChangeIdentity(said.canonicalBytes.withUnsafeBytes { key.hash($0) }),
             columns: record.shape,
             record: record,
+            committedAt: context.event.recordedAt,
+            operation: .update,
             isReading: true
         )
     }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Reads realtime frames (`realtime.frame/1`), answers of PostgREST (`realtime.rest/1`), and `recorder.link/1` for the
 /// subscriptions.
@@ -14,6 +15,9 @@ struct RealtimeDecoder: EventDecoder {
     private var client = RealtimeClient()
     /// Saves reading only: it changes no result and is not saved, so a loaded state begins with an empty one.
     var shapes = RowShapes()
+
+    /// The log's key, for finding repeated changes (I26). Not saved: the owner sets it, and sets it again after a load.
+    var key = FrameKey.none
 
     private enum CodingKeys: CodingKey { case conversations, tasks, subscriptions, client }
 
@@ -38,10 +42,12 @@ struct RealtimeDecoder: EventDecoder {
         switch frame {
         case .malformed(let reason): context.issue("realtime frame: \(reason)")
         case .binary: break
-        case .message(_, "postgres_changes", let payload) where isInbound:
-            read(payload.change, into: &changes, context: &context)
-        case .message(_, let event, _):
-            if !RealtimeFrame.knownEvents.contains(event) { context.issue("realtime frame: unknown event") }
+        case .message(_, let event, let payload):
+            if isInbound, event == "postgres_changes" {
+                read(payload.change, into: &changes, context: &context)
+            } else if !RealtimeFrame.knownEvents.contains(event.string) {
+                context.issue("realtime frame: unknown event")
+            }
         }
     }
 
@@ -68,12 +74,12 @@ struct RealtimeDecoder: EventDecoder {
 
     private mutating func read(_ row: RealtimeRow?, into changes: inout [Change], context: inout FoldContext) {
         guard let row else { return context.issue("realtime change: data is no object") }
-        switch RowChange.read(row, names: &context.names, shapes: &shapes) {
+        switch RowChange.read(row, key: key, names: &context.names) {
         case .failure(let fault):
             context.issue("realtime change: \(fault.reason)")
         case .success(let change) where Self.passesOver(change, row, context.rules): break
         case .success(let change):
-            apply(change, of: row.table, into: &changes, context: &context)
+            apply(change, of: row.table?.string, into: &changes, context: &context)
         }
     }
 

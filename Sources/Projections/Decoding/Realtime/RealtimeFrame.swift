@@ -6,7 +6,7 @@ import JSON
 ///
 /// Builds no value of the whole frame. Of a change of a row it keeps `data` as a slice.
 enum RealtimeFrame {
-    case message(topic: String, event: String, payload: RealtimePayload)
+    case message(topic: JSONText, event: JSONText, payload: RealtimePayload)
     /// A binary frame; its first byte is its kind, 0 … 4. Row changes never come in one.
     case binary
     case malformed(String)
@@ -34,8 +34,8 @@ extension RealtimeFrame {
     private struct Parts {
         /// False for an array of another length than 5.
         var isWhole = true
-        var topic: String?
-        var event: String?
+        var topic: JSONText?
+        var event: JSONText?
         var payload = RealtimePayload()
 
         /// Reads a whole text. Of a repeated member, the last counts.
@@ -85,9 +85,9 @@ extension RealtimeFrame {
 /// The members of a frame's payload that are read. Borrows the frame's bytes, which are known to be well-formed.
 struct RealtimePayload {
     /// The extension that a `system` message is about, such as `postgres_changes`; `nil` in other payloads.
-    private(set) var `extension`: String?
+    private(set) var `extension`: JSONText?
     /// `ok` or `error`, of a `system` message or a reply; `nil` in other payloads.
-    private(set) var status: String?
+    private(set) var status: JSONText?
     /// The change of a row; `nil` if `data` is no object.
     private(set) var change: RealtimeRow?
 
@@ -118,19 +118,20 @@ struct RealtimePayload {
 struct RealtimeRow {
     /// The whole object.
     private var data = UnsafeRawBufferPointer(start: nil, count: 0)
-    private(set) var schema: String?
+    private(set) var schema: JSONText?
     /// The table as written; `nil` if it is no text.
-    private(set) var table: String?
-    private(set) var type: String?
-    private(set) var committedAt: String?
+    private(set) var table: JSONText?
+    private(set) var type: JSONText?
+    private(set) var committedAt: JSONText?
     /// True if an error says that values were too large to send.
     private(set) var isPartial = false
     /// The row after the change; `nil` if it is missing or no object.
     private(set) var record: RowRecord?
-    /// The object of the row before the change, and the list of its columns; `nil` if they are missing or of another
-    /// type.
+    /// The object of the row before the change; `nil` if it is missing or no object.
     private(set) var oldRecord: UnsafeRawBufferPointer?
-    private(set) var columns: UnsafeRawBufferPointer?
+    /// The names in the list of columns, and the bytes of that list.
+    fileprivate private(set) var columns = RowShape.empty
+    private var columnList: UnsafeRawBufferPointer?
 
     /// Reads the next value of a frame; `nil`, behind the value, if it is no object.
     fileprivate init?(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
@@ -155,7 +156,7 @@ struct RealtimeRow {
         } else if name == "old_record" {
             oldRecord = try reader.slice(of: .object)
         } else if name == "columns" {
-            columns = try reader.slice(of: .array)
+            (columns, columnList) = try shapes.columns(&reader)
         } else if name == "table" {
             table = try reader.text()
         } else if name == "type" {
@@ -178,31 +179,22 @@ struct RealtimeRow {
         } != nil
     }
 
-    /// The id in `old_record`, as a value.
-    fileprivate var oldID: JSONValue? {
-        oldRecord.flatMap { old in (try? old.memberValue("id")).flatMap { try? JSONValue.parse($0) } }
+    /// The id in `record`, else the one in `old_record`; `nil` if neither is one.
+    fileprivate func id(_ names: inout Names) -> EntityID? {
+        if let id = record?.text(of: "id")?.withBytes({ names.rowID($0) }) { return id }
+        return oldRecord.flatMap { old in (try? old.memberValue("id")).flatMap { names.rowID($0) } }
     }
 
-    /// The names in `columns`.
-    fileprivate func columnShape(_ shapes: inout RowShapes) throws(JSONError) -> RowShape {
-        guard let columns else { return .empty }
-        return try shapes.shape(of: columns) { bytes throws(JSONError) in
-            var reader = JSONReader(bytes)
-            return try reader.columnNames()
-        }
-    }
-
-    /// Hash of the canonical text without `columns`, which only describe the table.
-    fileprivate var identity: Hash256? {
-        var text = CanonicalText(byteCount: data.count)
-        return try? text.hash(ofObject: data, without: "columns")
+    /// The change without `columns`, which only describe the table.
+    fileprivate func identity(_ key: FrameKey) throws(JSONError) -> ChangeIdentity {
+        ChangeIdentity(try key.hash(ofObject: data, without: "columns", passing: columnList))
     }
 }
 
 extension JSONReader {
     /// Reads a value; `nil` if it is no text.
-    fileprivate mutating func text() throws(JSONError) -> String? {
-        if try kind() == .string { return try string().string }
+    fileprivate mutating func text() throws(JSONError) -> JSONText? {
+        if try kind() == .string { return try string() }
         try skip()
         return nil
     }
@@ -222,25 +214,9 @@ extension JSONReader {
         try enterArray()
         while try nextElement() {
             guard let error = try text() else { continue }
-            if error.utf8.starts(with: "Error 413".utf8) { isFound = true }
+            if error.string.utf8.starts(with: "Error 413".utf8) { isFound = true }
         }
         return isFound
-    }
-
-    /// The names in an array of objects; elements without a name are passed over.
-    fileprivate mutating func columnNames() throws(JSONError) -> [String] {
-        var names: [String] = []
-        try enterArray()
-        while try nextElement() {
-            guard try kind() == .object else { try skip(); continue }
-            var name: String?
-            try enterObject()
-            while let member = try nextMember() {
-                if member == "name" { name = try text() } else { try skip() }
-            }
-            if let name { names.append(name) }
-        }
-        return names
     }
 }
 
@@ -269,46 +245,71 @@ extension RowChange {
     /// matter.
     static func read(
         _ row: RealtimeRow,
-        names: inout Names,
-        shapes: inout RowShapes
+        key: FrameKey,
+        names: inout Names
     ) -> Result<RowChange, Fault> {
         guard let table = row.table else { return .failure(Fault(reason: "table is no text")) }
-        guard let operation = row.type.flatMap(Operation.init) else {
+        guard let operation = row.type.flatMap({ Operation($0) }) else {
             return .failure(Fault(reason: "type is none of INSERT, UPDATE, DELETE"))
         }
-        guard let committedAt = row.committedAt.flatMap(RemoteTime.postgres) else {
+        guard let committedAt = row.committedAt.flatMap({ RemoteTime.postgres($0.string) }) else {
             return .failure(Fault(reason: "commit_timestamp is missing or no time"))
         }
-        let record = row.record
-        guard let id = idText(record?.text(of: "id")?.value) ?? idText(row.oldID) else {
+        guard let id = row.id(&names) else {
             return .failure(Fault(reason: "id is missing in record and old_record"))
         }
-        if operation != .delete, record == nil { return .failure(Fault(reason: "record is no object")) }
-        // The frame was read whole before, so there is nothing that these could not read.
-        guard let identity = row.identity, let columns = try? row.columnShape(&shapes) else {
-            return .failure(Fault(reason: "data is no object"))
-        }
-        let schema = row.schema ?? "public"
+        if operation != .delete, row.record == nil { return .failure(Fault(reason: "record is no object")) }
+        // The frame was read whole before, so there is nothing that this could not read.
+        guard let identity = try? row.identity(key) else { return .failure(Fault(reason: "data is no object")) }
         return .success(
             RowChange(
-                table: names.id(schema == "public" ? table : "\(schema).\(table)"),
-                id: names.id(id),
-                operation: operation,
-                committedAt: committedAt,
+                table: names.tableID(table, schema: row.schema),
+                id: id,
                 // `commit_timestamp` is part of it, so equal changes of two commits are two changes.
                 identity: identity,
-                columns: columns,
-                record: operation == .delete ? RowRecord() : record ?? RowRecord(),
+                columns: row.columns,
+                record: operation == .delete ? RowRecord() : row.record ?? RowRecord(),
+                committedAt: committedAt,
+                operation: operation,
                 isPartial: row.isPartial
             )
         )
     }
+}
 
-    /// The text of an id: a text itself or the digits of a whole number; `nil` for anything else. The number 1 and the
-    /// text `1` are one id.
-    static func idText(_ value: JSONValue?) -> String? {
-        if let text = value?.string { return text }
-        guard let number = value?.number, number.int64 != nil || number.uint64 != nil else { return nil }
-        return number.text
+extension RowChange.Operation {
+    fileprivate init?(_ text: JSONText) {
+        if text == "UPDATE" {
+            self = .update
+        } else if text == "INSERT" {
+            self = .insert
+        } else if text == "DELETE" {
+            self = .delete
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Names {
+    /// The handle of a row's id: a text itself or the digits of a whole number; `nil` for anything else. The number 1 and
+    /// the text `1` are one id.
+    ///
+    /// - Parameter value: the text of a valid JSON value.
+    mutating func rowID(_ value: UnsafeRawBufferPointer) -> EntityID? {
+        var reader = JSONReader(value)
+        switch try? reader.kind() {
+        case .string: return (try? reader.string()).map { id($0) }
+        case .number:
+            guard let number = try? reader.number(), number.int64 != nil || number.uint64 != nil else { return nil }
+            return id(JSONText(bytes: number.bytes, hasEscapes: false))
+        default: return nil
+        }
+    }
+
+    /// The handle of a table; outside the schema `public`, its name includes the schema.
+    fileprivate mutating func tableID(_ table: JSONText, schema: JSONText?) -> EntityID {
+        guard let schema, !(schema == "public") else { return id(table) }
+        return id("\(schema.string).\(table.string)")
     }
 }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// The subscribed topics, and the gaps between subscriptions (I29).
 ///
@@ -22,8 +23,9 @@ struct RealtimeSubscriptions: Codable, Sendable {
     mutating func observe(_ frame: RealtimeFrame, isInbound: Bool, at event: EventReference) {
         guard event.sequence.rawValue > upTo else { return }
         upTo = event.sequence.rawValue
-        if case .message(let topic, let name, let payload) = frame {
-            observe(name, payload, on: topic, isInbound: isInbound, at: event.recordedAt)
+        // Changes of rows say nothing of subscriptions, and nearly all frames are such.
+        if case .message(let topic, let name, let payload) = frame, !(name == "postgres_changes") {
+            observe(name.string, payload, on: topic.string, isInbound: isInbound, at: event.recordedAt)
         }
         // Last, because a subscription that this frame ends did end at the inbound frame before it.
         if isInbound { lastInbound = event.recordedAt }
@@ -46,7 +48,7 @@ struct RealtimeSubscriptions: Codable, Sendable {
     ) {
         switch (name, isInbound) {
         case ("system", true)
-        where payload.extension == "postgres_changes" && payload.status == "ok":
+        where payload.extension.map { $0 == "postgres_changes" } ?? false && payload.status.map { $0 == "ok" } ?? false:
             guard subscribed.insert(topic).inserted else { return }
             if let index = gaps.lastIndex(where: { $0.topic == topic && $0.to == nil }) { gaps[index].to = time }
         // The server names the moment, unlike a lost connection, which shows only afterwards.
