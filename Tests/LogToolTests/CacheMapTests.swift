@@ -120,9 +120,15 @@ import Testing
         for line in lines.split(separator: "\n") {
             let batch = CellBatch()
             table.addRows(of: MappedRow(.value(try .parse(Array(line.utf8)))), target: 0, to: batch)
-            batch.forEachRow { _, cells in
-                let values = cells.map { batch.withCell($0) { SQLiteValue($0) } }
-                rows.append("[" + values.map(\.json.text).joined(separator: ",") + "]")
+            batch.forEachTarget { _, first, _ in
+                batch.withRows { lent in
+                    var row = first
+                    while row >= 0 {
+                        let values = lent.cells(ofRow: row).map { SQLiteValue($0) }
+                        rows.append("[" + values.map(\.json.text).joined(separator: ",") + "]")
+                        row = lent.next(after: row)
+                    }
+                }
             }
         }
         return rows

@@ -1,7 +1,8 @@
 import JSON
 
 /// Some rows of tables: for each column a value in the form that a database stores. Texts and bytes lie one after another
-/// in one buffer, so that a row costs no allocation.
+/// in one buffer, so that a row costs no allocation. The rows of each table are linked, so that a table can be asked for
+/// its own.
 ///
 /// `@unchecked Sendable` holds because one thread at a time has a batch: it is filled, handed over, read and used again.
 package final class CellBatch: RowBatch, @unchecked Sendable {
@@ -14,7 +15,8 @@ package final class CellBatch: RowBatch, @unchecked Sendable {
         case blob(UnsafeRawBufferPointer)
     }
 
-    private enum Stored: BitwiseCopyable {
+    @usableFromInline
+    enum Stored: BitwiseCopyable {
         case null
         case integer(Int64)
         case real(Double)
@@ -22,12 +24,32 @@ package final class CellBatch: RowBatch, @unchecked Sendable {
         case blob(start: Int, count: Int)
     }
 
+    /// One row: its cells, and the index of the next row of its table, negative for none.
+    @usableFromInline
+    struct Row: BitwiseCopyable {
+        @usableFromInline let start: Int
+        @usableFromInline let end: Int
+        @usableFromInline var next = -1
+    }
+
+    /// The rows of one table: the indexes of the first and the last one.
+    private struct Target {
+        let number: Int
+        let first: Int
+        var last: Int
+        var count = 1
+    }
+
     /// So many rows are handed over at once.
     private static let rowsMax = 256
 
     private var writer = CanonicalWriter()
     private var cells: [Stored] = []
-    private var rows: [(target: Int, end: Int)] = []
+    private var rows: [Row] = []
+    /// The tables that the batch has rows of, in the order of their first rows.
+    private var targets: [Target] = []
+    /// The index in `targets` of each table, negative for none; shorter than the last table's number at first.
+    private var places: [Int] = []
 
     package init() {}
 
@@ -38,21 +60,38 @@ package final class CellBatch: RowBatch, @unchecked Sendable {
         writer.reset()
         cells.removeAll(keepingCapacity: true)
         rows.removeAll(keepingCapacity: true)
+        for target in targets { places[target.number] = -1 }
+        targets.removeAll(keepingCapacity: true)
     }
 
     /// Ends a row, whose cells were added since the last one.
     ///
-    /// - Parameter target: The caller's number of the row's table.
+    /// - Parameter target: The caller's number of the row's table, from 0 and small.
     package func endRow(target: Int) {
-        rows.append((target, cells.count))
+        let index = rows.count
+        rows.append(Row(start: rows.last?.end ?? 0, end: cells.count))
+        while places.count <= target { places.append(-1) }
+        let place = places[target]
+        guard place >= 0 else {
+            places[target] = targets.count
+            return targets.append(Target(number: target, first: index, last: index))
+        }
+        rows[targets[place].last].next = index
+        targets[place].last = index
+        targets[place].count += 1
     }
 
-    /// Calls `body` with each row: its table, and the range of its cells.
-    package func forEachRow(_ body: (_ target: Int, _ cells: Range<Int>) throws -> Void) rethrows {
-        var start = 0
-        for row in rows {
-            try body(row.target, start..<row.end)
-            start = row.end
+    /// Calls `body` for each table that the batch has rows of, in the order of their first rows.
+    package func forEachTarget(_ body: (_ target: Int, _ first: Int, _ count: Int) throws -> Void) rethrows {
+        for target in targets { try body(target.number, target.first, target.count) }
+    }
+
+    /// Lends all rows at once.
+    package func withRows<Result>(_ body: (Rows) throws -> Result) rethrows -> Result {
+        try rows.withUnsafeBufferPointer { rows in
+            try cells.withUnsafeBufferPointer { cells in
+                try writer.withBytes { try body(Rows(rows: rows, cells: cells, bytes: $0)) }
+            }
         }
     }
 
@@ -67,6 +106,58 @@ package final class CellBatch: RowBatch, @unchecked Sendable {
             try writer.withBytes { try body(.text(UnsafeRawBufferPointer(rebasing: $0[start..<start + count]))) }
         case .blob(let start, let count):
             try writer.withBytes { try body(.blob(UnsafeRawBufferPointer(rebasing: $0[start..<start + count]))) }
+        }
+    }
+}
+
+extension CellBatch {
+    /// The rows of a batch, valid during the call that lends them. Any index may be asked for.
+    package struct Rows: BitwiseCopyable {
+        @usableFromInline let rows: UnsafeBufferPointer<Row>
+        @usableFromInline let cells: UnsafeBufferPointer<Stored>
+        @usableFromInline let bytes: UnsafeRawBufferPointer
+
+        fileprivate init(
+            rows: UnsafeBufferPointer<Row>,
+            cells: UnsafeBufferPointer<Stored>,
+            bytes: UnsafeRawBufferPointer
+        ) {
+            (self.rows, self.cells, self.bytes) = (rows, cells, bytes)
+        }
+
+        /// No rows.
+        package init() {
+            (rows, cells) = (UnsafeBufferPointer(start: nil, count: 0), UnsafeBufferPointer(start: nil, count: 0))
+            bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+
+        /// Whether there is a row at an index.
+        @inlinable
+        package func hasRow(at index: Int) -> Bool { rows.indices.contains(index) }
+
+        /// The index of the next row of the same table; negative behind the last one.
+        @inlinable
+        package func next(after index: Int) -> Int { hasRow(at: index) ? rows[index].next : -1 }
+
+        /// The cell of a row in a column; `.null` for one that does not exist.
+        @inlinable
+        package func cell(ofRow index: Int, _ column: Int) -> Cell {
+            guard hasRow(at: index), column >= 0, column < rows[index].end - rows[index].start else { return .null }
+            switch cells[rows[index].start + column] {
+            case .null: return .null
+            case .integer(let number): return .integer(number)
+            case .real(let number): return .real(number)
+            case .text(let start, let count):
+                return .text(UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+            case .blob(let start, let count):
+                return .blob(UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+            }
+        }
+
+        /// The cells of a row; none for a row that does not exist.
+        package func cells(ofRow index: Int) -> [Cell] {
+            guard hasRow(at: index) else { return [] }
+            return (0..<rows[index].end - rows[index].start).map { cell(ofRow: index, $0) }
         }
     }
 }

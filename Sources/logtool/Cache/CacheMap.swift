@@ -47,15 +47,19 @@ struct CacheMap: Sendable {
 extension CacheMap.Table {
     /// `INSERT` with a `?` for each column, in the map's order.
     var insertion: String {
+        insertion(of: "VALUES (\(repeatElement("?", count: columns.count).joined(separator: ", ")))")
+    }
+
+    /// `INSERT` of the rows that `source` gives, SQL with a value for each column in the map's order.
+    func insertion(of source: String) -> String {
         let names = columns.map { $0.name.quotedSQL }.joined(separator: ", ")
-        let marks = repeatElement("?", count: columns.count).joined(separator: ", ")
         let way =
             switch conflict {
             case .fail: "INSERT"
             case .ignore: "INSERT OR IGNORE"
             case .replace: "INSERT OR REPLACE"
             }
-        return "\(way) INTO \(name.quotedSQL) (\(names)) VALUES (\(marks))"
+        return "\(way) INTO \(name.quotedSQL) (\(names)) \(source)"
     }
 
     /// Adds the table rows that one row of the list gives: one, or one for each element of its innermost list.

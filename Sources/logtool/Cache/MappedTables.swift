@@ -15,6 +15,8 @@ final class MappedTables {
     private let maker: RowMaker
     /// One for each table of the map, in its order.
     private let all: [Target]
+    /// What the insertions select from.
+    private let rows: SQLiteBatchTable
     /// How many rows were inserted into each table, in the map's order. With `conflict: ignore` or `replace`, a table
     /// can have fewer.
     private(set) var counts: [Int]
@@ -26,7 +28,12 @@ final class MappedTables {
         for table in map.tables { try Self.check(table, of: map, in: connection) }
         self.map = map
         self.connection = connection
-        all = try map.tables.map { Target(table: $0, insertion: try connection.statement($0.insertion)) }
+        let rows = try SQLiteBatchTable(columnCount: map.tables.map(\.columns.count).max() ?? 0, in: connection)
+        all = try map.tables.map { table in
+            let source = "SELECT \(SQLiteBatchTable.columns(table.columns.count)) FROM \(rows.name)"
+            return Target(table: table, insertion: try connection.statement(table.insertion(of: source)))
+        }
+        self.rows = rows
         maker = RowMaker(map.tables)
         counts = map.tables.map { _ in 0 }
     }
@@ -79,21 +86,21 @@ final class MappedTables {
     /// the row; other errors of SQLite pass.
     @discardableResult
     private func insert(_ batch: CellBatch) throws -> Int {
-        var count = 0
-        try batch.forEachRow { index, cells in
+        var inserted = 0
+        try batch.forEachTarget { index, first, count in
             let target = all[index]
-            assert(cells.count == target.table.columns.count, "a row has a value for each column of its table")
-            do {
-                // Triggers of the schema may run for this row.
-                connection.allow(rows: 1)
-                try target.insertion.run(batch, cells)
-            } catch let trouble as SQLiteTrouble where trouble.isConstraint || trouble.isRefusal {
-                throw failure(trouble, target.table, cells.map { batch.withCell($0) { SQLiteValue($0) } })
+            // Triggers of the schema may run for each row.
+            connection.allow(rows: count)
+            try rows.lend(batch, from: first) {
+                try target.insertion.run()
+            } failed: { trouble, values in
+                assert(values.count == target.table.columns.count, "a row has a value for each column of its table")
+                if trouble.isConstraint || trouble.isRefusal { throw failure(trouble, target.table, values) }
             }
-            counts[index] += 1
-            count += 1
+            counts[index] += count
+            inserted += count
         }
-        return count
+        return inserted
     }
 
     /// An error about one row, which its key names if the map has one.

@@ -32,6 +32,8 @@ final class SQLiteConnection {
     let handle: OpaquePointer
     /// The guard of SQL written by others; `nil` if all SQL is our own.
     let sqlGuard: SQLiteGuard?
+    /// How many batch tables were made.
+    private var batchTableCount = 0
 
     /// Opens a file. All ways of access but `reading` create a missing file.
     ///
@@ -133,6 +135,12 @@ final class SQLiteConnection {
 // MARK: - SQL
 
 extension SQLiteConnection {
+    /// A name for a `SQLiteBatchTable` that no other table of the connection has.
+    func newBatchTableName() -> String {
+        batchTableCount += 1
+        return "sqlite_batch_\(batchTableCount)"
+    }
+
     /// Runs our own statements; the guard is suspended meanwhile. Not for SQL of a schema or with values from a log.
     func run(_ sql: String) throws {
         sqlGuard?.isSuspended = true
