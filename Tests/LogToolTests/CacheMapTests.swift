@@ -119,7 +119,7 @@ import Testing
         var rows: [String] = []
         for line in lines.split(separator: "\n") {
             let batch = CellBatch()
-            table.addRows(of: MappedRow(.value(try .parse(Array(line.utf8)))), target: 0, to: batch)
+            table.addRows(of: .value(try .parse(Array(line.utf8))), target: 0, to: batch)
             batch.forEachTarget { _, first, _ in
                 batch.withRows { lent in
                     var row = first

@@ -214,6 +214,19 @@ extension CellBatch {
         return true
     }
 
+    /// Adds a text of digits as an integer if it is one of 64 bits, because rounding would merge ids, and any other value
+    /// as it is; false, without adding, for none and for null.
+    package func add(integer value: LentValue) -> Bool {
+        switch value {
+        case .number(let number): if let number = Int64(exactly: number) { add(number) } else { return add(value) }
+        case .text, .string, .time, .value:
+            guard let text = value.json?.string, let number = Int64(text) else { return add(value) }
+            add(number)
+        case .none, .count: return add(value)
+        }
+        return true
+    }
+
     /// Adds a value as JSON text, members in their own order; false, without adding, for none.
     package func add(json value: LentValue) -> Bool {
         guard let json = value.json else { return false }

@@ -38,17 +38,64 @@ package enum ListedRow {
         default: LentValue(names.reduce(json) { $0?[$1] })
         }
     }
+}
 
-    /// Calls `body` with the value at each path, by its index; with `nil` where the value is not lent. Costs less than
-    /// one look-up for each: the row is taken apart once.
-    package func forEachValue(at paths: [RowPath?], _ body: (_ index: Int, _ value: LentValue?) -> Void) {
-        switch self {
-        case .value: for index in paths.indices { body(index, nil) }
+/// A column whose values lent rows have, stored without an intermediate value.
+package struct LentColumn: BitwiseCopyable, Sendable {
+    /// How values are stored; NULL where a row has none.
+    package enum Form: BitwiseCopyable, Sendable {
+        /// As `JSONValue.stored` has them.
+        case plain
+        /// Texts of digits as 64-bit integers if these fit, everything else as it is.
+        case integer
+        /// As JSON text, members in their own order.
+        case json
+    }
+
+    fileprivate let path: RowPath
+    fileprivate let form: Form
+
+    package init(_ path: RowPath, _ form: Form) {
+        (self.path, self.form) = (path, form)
+    }
+}
+
+extension CellBatch {
+    /// Adds a cell of a row for each column. The row is taken apart once for all of them.
+    ///
+    /// - Parameter other: Adds the cell of the column at an index, for those that are `nil` and for rows that are not
+    ///   lent.
+    package func addCells(of row: ListedRow, _ columns: [LentColumn?], other: (_ index: Int) -> Void) {
+        switch row {
+        case .value: for index in columns.indices { other(index) }
         case .message(let message, let source, let order):
-            for index in paths.indices { body(index, paths[index]?.value(in: message, source, order)) }
+            for index in columns.indices {
+                guard let column = columns[index] else {
+                    other(index)
+                    continue
+                }
+                add(column.path.value(in: message, source, order), as: column.form)
+            }
         case .entry(let entry, let source):
-            for index in paths.indices { body(index, paths[index]?.value(in: entry, source)) }
+            for index in columns.indices {
+                guard let column = columns[index] else {
+                    other(index)
+                    continue
+                }
+                add(column.path.value(in: entry, source), as: column.form)
+            }
         }
+    }
+
+    @inline(__always)
+    private func add(_ value: LentValue, as form: LentColumn.Form) {
+        let isAdded =
+            switch form {
+            case .plain: add(value)
+            case .integer: add(integer: value)
+            case .json: add(json: value)
+            }
+        if !isAdded { addNull() }
     }
 }
 

@@ -55,13 +55,15 @@ final class CacheColumn: Sendable {
         (self.storage, self.fallback) = (storage, fallback)
     }
 
-    /// Where lent rows have the value; `nil` where they do not, and for templates and constants.
-    var path: RowPath? { if case .member(let path) = origin { path.path } else { nil } }
-
-    /// Whether values are stored as they are, and none as NULL.
-    var isPlain: Bool {
-        guard case .plain = storage, case .null = fallback else { return false }
-        return true
+    /// The column for lent rows; `nil` where they do not have the value, or not as it is stored.
+    var lent: LentColumn? {
+        guard case .member(let path) = origin, let path = path.path, case .null = fallback else { return nil }
+        switch storage {
+        case .plain: return LentColumn(path, .plain)
+        case .integer: return LentColumn(path, .integer)
+        case .json: return LentColumn(path, .json)
+        case .text, .unix, .unixMilliseconds, .apple: return nil
+        }
     }
 
     /// The members that the value depends on; empty for constants.
@@ -118,7 +120,8 @@ final class CacheColumn: Sendable {
         case .plain: return batch.add(value)
         // JSON has a null of its own, so only there it is a value.
         case .json: return batch.add(json: value)
-        case .text, .integer, .unix, .unixMilliseconds, .apple:
+        case .integer: return batch.add(integer: value)
+        case .text, .unix, .unixMilliseconds, .apple:
             guard let value = value.json, !value.isNull else { return false }
             return add(converted: value, to: batch)
         }
@@ -128,9 +131,6 @@ final class CacheColumn: Sendable {
     private func add(converted value: JSONValue, to batch: CellBatch) -> Bool {
         switch (storage, value) {
         case (.text, _): batch.add(value.string ?? value.text)
-        // A text that is no 64-bit integer stays a text: rounding would merge ids.
-        case (.integer, .string(let text)): if let number = Int64(text) { batch.add(number) } else { batch.add(text) }
-        case (.integer, _): return batch.add(.value(value))
         default:
             guard let time = value.string.flatMap({ Timestamp(written: $0) }) else { return false }
             batch.add(self.time(time))

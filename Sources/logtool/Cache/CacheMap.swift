@@ -5,18 +5,16 @@ import Projections
 ///
 /// It is read once and shared by threads: the one that makes rows and the one that inserts them.
 struct CacheMap: Sendable {
-    /// One table.
-    struct Table: Sendable {
+    /// One table. A class, so that making rows copies none of it.
+    final class Table: Sendable {
         let name: String
         /// The list that the rows come from.
         let list: StateList
         /// Members that are lists, outermost first. Each element gives a row and takes its list's place in that row.
         let each: [MemberPath]
         let columns: [CacheColumn]
-        /// The `path` and `isPlain` of each column. Kept apart, because each row needs them and each column is an
-        /// object.
-        let paths: [RowPath?]
-        let arePlain: [Bool]
+        /// The `lent` of each column. Kept apart, because each row needs them and each column is an object.
+        private let lent: [LentColumn?]
         /// The columns that identify a row; empty if the table's own primary key does.
         let key: [String]
         /// Conditions that a row must meet. Without a value, the member must exist and not be null.
@@ -24,6 +22,21 @@ struct CacheMap: Sendable {
         let conflict: Conflict
         /// The table's line in the map, for messages.
         let line: Int
+
+        init(
+            name: String,
+            list: StateList,
+            each: [MemberPath],
+            columns: [CacheColumn],
+            key: [String],
+            conditions: [(path: MemberPath, value: String?)],
+            conflict: Conflict,
+            line: Int
+        ) {
+            (self.name, self.list, self.each, self.columns, self.key) = (name, list, each, columns, key)
+            (self.conditions, self.conflict, self.line) = (conditions, conflict, line)
+            lent = columns.map(\.lent)
+        }
     }
 
     /// How a row is handled whose key the table already has: the rebuild fails, the first row stays, or the last one.
@@ -65,8 +78,15 @@ extension CacheMap.Table {
     /// Adds the table rows that one row of the list gives: one, or one for each element of its innermost list.
     ///
     /// - Parameter target: The table's number in the batch.
-    func addRows(of row: MappedRow, target: Int, to batch: CellBatch) {
-        addElements(of: row, at: each[...], target, to: batch)
+    func addRows(of row: ListedRow, target: Int, to batch: CellBatch) {
+        if let list = each.first {
+            // Hardly a row has such a list, and only elements need more than the lent row.
+            guard row.value(at: list).exists else { return }
+            return addElements(of: MappedRow(row), at: each[...], target, to: batch)
+        }
+        guard isWanted({ row.value(at: $0) }) else { return }
+        batch.addCells(of: row, lent) { columns[$0].add(MappedRow(row), to: batch) }
+        batch.endRow(target: target)
     }
 
     /// Goes through the lists of `each`, outermost first.
@@ -78,12 +98,8 @@ extension CacheMap.Table {
     ) {
         guard let path = lists.first else {
             // Conditions may name the element, so they come last.
-            guard isWanted(row) else { return }
-            row.forEachValue(at: paths) { index, value in
-                guard let value else { return columns[index].add(row, to: batch) }
-                guard arePlain[index] else { return columns[index].add(value, to: batch) }
-                if !batch.add(value) { batch.addNull() }
-            }
+            guard isWanted({ row[$0] }) else { return }
+            for column in columns { column.add(row, to: batch) }
             return batch.endRow(target: target)
         }
         for (number, element) in (row[path].json?.array ?? []).enumerated() {
@@ -93,10 +109,10 @@ extension CacheMap.Table {
         }
     }
 
-    /// True if the row meets all conditions. Values are compared as texts, as the map writes them.
-    private func isWanted(_ row: MappedRow) -> Bool {
+    /// True if a row with these values meets all conditions. Values are compared as texts, as the map writes them.
+    private func isWanted(_ value: (MemberPath) -> LentValue) -> Bool {
         conditions.allSatisfy { condition in
-            let found = row[condition.path]
+            let found = value(condition.path)
             // Most conditions ask only whether a row has a value, which needs none made.
             guard found.exists else { return false }
             guard let value = found.json, !value.isNull else { return false }

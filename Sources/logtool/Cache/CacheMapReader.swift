@@ -78,8 +78,6 @@ struct CacheMapReader {
             list: list,
             each: each,
             columns: found,
-            paths: found.map(\.path),
-            arePlain: found.map(\.isPlain),
             key: key,
             conditions: try conditions(members, scope, place),
             conflict: try conflict(members["conflict"], place),

@@ -38,17 +38,8 @@ struct MappedRow {
 
     /// The value at a path; it may be null.
     subscript(path: MemberPath) -> LentValue {
-        guard let element else { return path.isPlace ? .none : row.value(at: path.names, path.path) }
+        guard let element else { return row.value(at: path) }
         return path.isPlace ? .count(element.number) : ListedRow.value(element.row).value(at: path.names, nil)
-    }
-
-    /// Calls `body` with the value at each path, by its index; with `nil` where the value is not lent.
-    func forEachValue(at paths: [RowPath?], _ body: (_ index: Int, _ value: LentValue?) -> Void) {
-        guard element == nil else {
-            for index in paths.indices { body(index, nil) }
-            return
-        }
-        row.forEachValue(at: paths, body)
     }
 
     /// Replaces a list by one of its elements, and `place` by the element's index.
@@ -56,6 +47,11 @@ struct MappedRow {
         let json = element?.row ?? row.json
         element = (json.replacing(path.names[...], by: value), number)
     }
+}
+
+extension ListedRow {
+    /// The value at a path of this row's list; it may be null. Only elements have a place.
+    func value(at path: MemberPath) -> LentValue { path.isPlace ? .none : value(at: path.names, path.path) }
 }
 
 extension JSONValue {

@@ -134,7 +134,6 @@ private struct RowMaker: Sendable {
 
     /// Adds the rows that one row of a list gives to these tables.
     func addRows(of row: ListedRow, _ targets: [Int], to batch: CellBatch) {
-        let row = MappedRow(row)
         for index in targets { tables[index].addRows(of: row, target: index, to: batch) }
     }
 }
