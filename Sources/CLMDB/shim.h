@@ -19,6 +19,11 @@ static inline void clmdb_prefetch_next(MDB_val value, size_t ahead, size_t page_
         __builtin_prefetch((const void *)(line < page ? line + 2 * page_bytes : line));
 }
 
+/// Asks the processor for some bytes. A hint like `clmdb_prefetch_next`.
+static inline void clmdb_prefetch(const void *start, size_t bytes) {
+    for (size_t line = 0; line < bytes; line += 64) __builtin_prefetch((const char *)start + line);
+}
+
 /// Writes a line to standard error and ends the process with exit code 3. Calls only what a signal handler may call.
 static inline void clmdb_end(const char *line) {
     ssize_t written = write(2, line, strlen(line));

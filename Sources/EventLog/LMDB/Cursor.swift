@@ -126,3 +126,11 @@ struct Cursor: ~Copyable {
         throw LMDBError(code, "walk over \(tableName)")
     }
 }
+
+extension UnsafeRawBufferPointer {
+    /// Asks the processor for the first bytes of a text or record that is read soon, at most 512. A hint that changes
+    /// no result (`docs/decisions/0015-walks-ask-for-bytes-early.md`).
+    package func prefetch() {
+        clmdb_prefetch(baseAddress, Swift.min(count, 512))
+    }
+}

@@ -78,7 +78,9 @@ extension SourceState {
     /// Lends the rows of a section of messages.
     fileprivate func forEachMessage(in section: Section, _ body: (ListedRow) throws -> Void) rethrows {
         let (messages, names, rules, source) = (parts.messages, context.names, rowRules, name.rawValue)
-        for place in GroupedPlaces(messages, names).places(in: section) {
+        let places = GroupedPlaces(messages, names).places(in: section)[...]
+        for (index, place) in places.enumerated() {
+            messages.prefetch(places, after: index)
             try messages.withListedRow(of: section, at: place, names, rules, source, body)
         }
     }
@@ -87,9 +89,11 @@ extension SourceState {
     /// moved is not listed: that of its new key goes on with it.
     fileprivate func forEachMessageEntry(_ body: (ListedRow) throws -> Void) rethrows {
         let (messages, names, source) = (parts.messages, context.names, name.rawValue)
-        let places = GroupedPlaces(messages, names)
+        let groups = GroupedPlaces(messages, names)
         for section in [Section.messages, .deletedMessages] {
-            for place in places.places(in: section) {
+            let places = groups.places(in: section)[...]
+            for (index, place) in places.enumerated() {
+                messages.prefetch(places, after: index)
                 try messages.forEachEntry(at: place, names) { try body(.entry($0, source: source)) }
             }
         }

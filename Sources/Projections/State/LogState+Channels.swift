@@ -24,6 +24,7 @@ package struct StateChannel: Sendable {
         _ body: (LentMessage) throws -> Result
     ) rethrows -> Result? {
         let places = places(in: section)
+        reader.messages.prefetch(places, after: places.startIndex + index)
         return try reader.withRow(of: section, at: places[places.startIndex + index], body)
     }
 

@@ -60,6 +60,7 @@ extension SourceState {
         let (messages, names, rules) = (parts.messages, context.names, rowRules)
         // Called by several threads at once, each with a writer of its own; nobody changes the state meanwhile.
         try lines.rows(places.count) { index, writer in
+            messages.prefetch(places[...], after: index)
             _ = messages.writeRow(of: section, at: places[index], source: source, to: &writer, names, rules)
         }
     }

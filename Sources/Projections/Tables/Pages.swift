@@ -1,3 +1,5 @@
+import EventLog
+
 /// A long array of small values without references, in pages of 1024 elements. Elements are never removed.
 ///
 /// A value: copies share their pages, and changing an element copies one page, so a copied state does not copy millions
@@ -27,5 +29,14 @@ struct Pages<Element: BitwiseCopyable & Sendable>: Sendable {
     subscript(index: Int) -> Element {
         @inline(__always) get { pages[index >> Self.shift][index & (Self.size - 1)] }
         @inline(__always) _modify { yield &pages[index >> Self.shift][index & (Self.size - 1)] }
+    }
+
+    /// Asks the processor for an element that is read soon.
+    @inline(__always)
+    func prefetch(_ index: Int) {
+        pages[index >> Self.shift].withUnsafeBytes { page in
+            let start = (index & (Self.size - 1)) * MemoryLayout<Element>.stride
+            UnsafeRawBufferPointer(rebasing: page[start..<start + MemoryLayout<Element>.stride]).prefetch()
+        }
     }
 }

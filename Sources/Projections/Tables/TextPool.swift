@@ -1,3 +1,4 @@
+import EventLog
 import JSON
 
 /// The place of a text in a `TextPool`, in one word: 20 bits of page number, 18 bits of offset in the page, 24 bits of
@@ -127,6 +128,15 @@ struct TextPool: Sendable {
             return try body(
                 UnsafeRawBufferPointer(rebasing: page[end - Self.lengthBytes - count..<end - Self.lengthBytes])
             )
+        }
+    }
+
+    /// Asks the processor for a text and its object, which are read soon.
+    @inline(__always)
+    func prefetch(_ text: PooledText) {
+        if text.count == 0 { return }
+        pages[text.page].withUnsafeBytes {
+            UnsafeRawBufferPointer(rebasing: $0[text.offset..<text.offset + text.count]).prefetch()
         }
     }
 

@@ -171,7 +171,8 @@ extension CellBatch.Cell {
     @inline(__always)
     fileprivate func give(to context: OpaquePointer?) {
         switch self {
-        case .null: sqlite3_result_null(context)
+        // What SQLite takes from a callback that gives nothing.
+        case .null: break
         case .integer(let number): sqlite3_result_int64(context, number)
         case .real(let number): sqlite3_result_double(context, number)
         case .text(let bytes):
