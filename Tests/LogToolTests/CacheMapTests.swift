@@ -124,7 +124,8 @@ import Testing
                 batch.withRows { lent in
                     var row = first
                     while row >= 0 {
-                        let values = lent.cells(ofRow: row).map { SQLiteValue($0) }
+                        let cells = lent.cells(ofRow: row)
+                        let values = cells.indices.map { SQLiteValue(cells[$0]) }
                         rows.append("[" + values.map(\.json.text).joined(separator: ",") + "]")
                         row = lent.next(after: row)
                     }

@@ -139,11 +139,39 @@ extension CellBatch {
         @inlinable
         package func next(after index: Int) -> Int { hasRow(at: index) ? rows[index].next : -1 }
 
-        /// The cell of a row in a column; `.null` for one that does not exist.
+        /// The cells of a row; none for a row that does not exist.
         @inlinable
-        package func cell(ofRow index: Int, _ column: Int) -> Cell {
-            guard hasRow(at: index), column >= 0, column < rows[index].end - rows[index].start else { return .null }
-            switch cells[rows[index].start + column] {
+        package func cells(ofRow index: Int) -> RowCells {
+            guard hasRow(at: index) else { return RowCells(stored: UnsafeBufferPointer(rebasing: cells[0..<0]), bytes) }
+            let row = rows[index]
+            return RowCells(stored: UnsafeBufferPointer(rebasing: cells[row.start..<row.end]), bytes)
+        }
+    }
+
+    /// The cells of one row, valid as long as the rows of the batch.
+    package struct RowCells: BitwiseCopyable {
+        @usableFromInline let stored: UnsafeBufferPointer<Stored>
+        @usableFromInline let bytes: UnsafeRawBufferPointer
+
+        @usableFromInline
+        init(stored: UnsafeBufferPointer<Stored>, _ bytes: UnsafeRawBufferPointer) {
+            (self.stored, self.bytes) = (stored, bytes)
+        }
+
+        /// No cells.
+        package init() {
+            stored = UnsafeBufferPointer(start: nil, count: 0)
+            bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+
+        @inlinable
+        package var indices: Range<Int> { stored.indices }
+
+        /// The cell in a column; `.null` for one that does not exist.
+        @inlinable
+        package subscript(column: Int) -> Cell {
+            guard indices.contains(column) else { return .null }
+            switch stored[column] {
             case .null: return .null
             case .integer(let number): return .integer(number)
             case .real(let number): return .real(number)
@@ -152,12 +180,6 @@ extension CellBatch {
             case .blob(let start, let count):
                 return .blob(UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
             }
-        }
-
-        /// The cells of a row; none for a row that does not exist.
-        package func cells(ofRow index: Int) -> [Cell] {
-            guard hasRow(at: index) else { return [] }
-            return (0..<rows[index].end - rows[index].start).map { cell(ofRow: index, $0) }
         }
     }
 }

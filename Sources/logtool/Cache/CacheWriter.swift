@@ -6,8 +6,11 @@ import Projections
 struct CacheWriter {
     let schema: MappedSchema
     let progress: Progress
-    /// The page size that the file must have; `nil` for SQLite's default.
+    /// The page size that the file must have; `nil` if the schema may choose.
     var pageSize: Int?
+    /// The page size of a file whose schema names none. Rows and indexes are written in order, so that larger pages than
+    /// SQLite's 4 KiB make fewer calls of the system and lower trees.
+    private static let usualPageSize = 16_384
 
     /// How many rows each table has, in the map's order.
     typealias RowCounts = [(table: String, count: Int)]
@@ -27,8 +30,8 @@ struct CacheWriter {
     ) throws -> RowCounts {
         try SQLiteConnection.telling("write the cache", path) {
             let connection = try SQLiteConnection(path, .building, .schema)
-            // Takes effect only before the first table is made.
-            if let pageSize { try connection.run("PRAGMA page_size = \(pageSize)") }
+            // Takes effect only before the first table is made. A schema's own page size comes later.
+            try connection.run("PRAGMA page_size = \(pageSize ?? Self.usualPageSize)")
             let later = try connection.runTables(of: schema.script)
             try makeMetaTable(connection)
             return try connection.transaction {

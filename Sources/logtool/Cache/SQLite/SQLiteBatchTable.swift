@@ -64,7 +64,8 @@ struct SQLiteBatchTable {
             do {
                 try body()
             } catch let trouble as SQLiteTrouble {
-                try failed(trouble, rows.cells(ofRow: shared.pointee.current).map { SQLiteValue($0) })
+                let cells = rows.cells(ofRow: shared.pointee.current)
+                try failed(trouble, cells.indices.map { SQLiteValue(cells[$0]) })
                 throw trouble
             }
         }
@@ -85,6 +86,8 @@ private struct BatchCursor {
     let shared: UnsafeMutablePointer<SQLiteBatchTable.Shared>
     /// Negative behind the last row.
     var row = -1
+    /// Those of the row.
+    var cells = CellBatch.RowCells()
 }
 
 extension sqlite3_module {
@@ -138,7 +141,7 @@ extension sqlite3_module {
         }
         xColumn = { cursor, context, column in
             guard let cursor = cursor.batch else { return SQLITE_ERROR }
-            cursor.pointee.shared.pointee.rows.cell(ofRow: cursor.pointee.row, Int(column)).give(to: context)
+            cursor.pointee.cells[Int(column)].give(to: context)
             return SQLITE_OK
         }
         xRowid = { cursor, row in
@@ -151,7 +154,9 @@ extension sqlite3_module {
 extension BatchCursor {
     fileprivate mutating func move(to row: Int) {
         self.row = row
-        if row >= 0 { shared.pointee.current = row }
+        guard row >= 0 else { return }
+        cells = shared.pointee.rows.cells(ofRow: row)
+        shared.pointee.current = row
     }
 }
 
