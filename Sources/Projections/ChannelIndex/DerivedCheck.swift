@@ -1,6 +1,6 @@
 package import EventLog
 
-/// Folds a log anew and compares the data derived from it: kept states, the kept summary, the index of channels, the
+/// Folds a log anew and compares the data derived from it: kept states, the kept summary and digest, the index of channels, the
 /// keys of its events (I17). Each piece of data also has a checksum; this finds what was wrong when it was written.
 ///
 /// Data that another build of the program kept is never used, and not compared.
@@ -70,13 +70,19 @@ package struct DerivedCheck: Sendable {
         }
     }
 
+    /// Compares the kept summary and the kept digest, mostly of one state.
     private mutating func compareSummary(_ session: borrowing ReadSession, _ build: String) throws {
-        guard let kept = KeptSummary(session, build: build) else { return }
-        var options = ReplayOptions()
-        options.retained = true
-        var state = try Replay.logState(of: session, through: kept.sequence, options: options)
-        if kept.summary != StateSummary(&state) {
-            damage = "the summary kept at sequence \(kept.sequence) is not what the events give"
+        let (summary, digest) = (KeptSummary(session, build: build), KeptDigest(session, build: build))
+        for sequence in Set([summary?.sequence, digest?.sequence].compactMap(\.self)).sorted() {
+            var options = ReplayOptions()
+            options.retained = true
+            var state = try Replay.logState(of: session, through: sequence, options: options)
+            if let summary, summary.sequence == sequence, summary.summary != StateSummary(&state) {
+                return damage = "the summary kept at sequence \(sequence) is not what the events give"
+            }
+            if let digest, digest.sequence == sequence, digest.digest != state.digest() {
+                return damage = "the digest kept at sequence \(sequence) is not what the events give"
+            }
         }
     }
 

@@ -85,7 +85,12 @@ public enum Replay {
             }
             progress?(end)
         }
-        return run.logState
+        var result = run.logState
+        // An observer may have stopped before the last event.
+        if observe == nil, let digest = keptDigest(through: last, in: session, options: options) {
+            result.takeDigest(digest)
+        }
+        return result
     }
 
     /// Throws for a point before the last compaction, unless what is left may be folded: an earlier state needs dropped

@@ -40,7 +40,35 @@ extension Replay {
         var state = try logState(of: session, options: options, progress: progress)
         let summary = StateSummary(&state)
         if let keeping { try? KeptSummary.keep(summary, in: session, keeping) }
+        try? keepDigest(of: &state, in: session, options: options)
         return summary
+    }
+
+    /// Keeps the digest of a state beside the log, if the state is that at the head and the options, those of its
+    /// replay, allow kept states. A later replay to the same event then hashes no rows. O(rows) where the digest was not
+    /// read before.
+    public static func keepDigest(
+        of state: inout LogState,
+        in session: borrowing ReadSession,
+        options: ReplayOptions
+    ) throws {
+        guard options.keepsSummaries, let keeping = options.keeping, state.sequence == session.head,
+            session.head.rawValue >= UInt64(keeping.eventsMin),
+            KeptDigest(session, build: keeping.build)?.sequence != session.head
+        else { return }
+        try KeptDigest.keep(state.digest(), in: session, keeping)
+    }
+
+    /// The kept digest of the state after an event; `nil` if none was kept, or the options allow none.
+    static func keptDigest(
+        through last: SequenceNumber,
+        in session: borrowing ReadSession,
+        options: ReplayOptions
+    ) -> Hash256? {
+        guard options.keepsSummaries, let keeping = options.keeping,
+            let kept = KeptDigest(session, build: keeping.build), kept.sequence == last
+        else { return nil }
+        return kept.digest
     }
 }
 
@@ -49,16 +77,58 @@ extension ReplayOptions {
     fileprivate var keepsSummaries: Bool { rules.isEmpty && sources == nil && without.isEmpty && !checks }
 }
 
-/// The `summary` table of the derived data: the summary of the last state that `summary` has made, with the sequence of
-/// its last event and the hash of all events up to there. One value, replaced each time (I17).
-struct KeptSummary {
+/// The `summary` table of the derived data: what is known of one state each, with the sequence of its last event and the
+/// hash of all events up to there. Values are replaced, and those of another build or log are passed over (I17).
+private enum SummaryTable {
     static let name = "summary"
-    private static let key = Array("s".utf8)
 
-    /// The stored form.
-    private struct Stored: Codable {
+    /// A stored value with the events that it was made from.
+    private struct Stored<Value: Codable>: Codable {
         var sequence: UInt64
         var prefixHash: Hash256
+        var value: Value
+    }
+
+    /// The value that a build of the program has kept under a key, and the last event of its state; `nil` if it has kept
+    /// none, or none of this log.
+    static func value<Value: Codable>(
+        at key: String,
+        _ session: borrowing ReadSession,
+        build: String
+    ) -> (sequence: SequenceNumber, value: Value)? {
+        guard let derived = try? session.existingDerivedStore(),
+            let table = try? derived.table(name, version: KeptStateOptions.tableVersion(build)),
+            let bytes = try? table.value(at: Array(key.utf8)),
+            let stored = try? StateDecoder.value(Stored<Value>.self, from: bytes),
+            stored.sequence <= session.head.rawValue,
+            (try? session.prefixHash(through: SequenceNumber(stored.sequence))) == stored.prefixHash
+        else { return nil }
+        return (SequenceNumber(stored.sequence), stored.value)
+    }
+
+    /// Keeps a value of the state at the head, if the log is long enough for that to pay.
+    static func keep(
+        _ value: some Codable,
+        at key: String,
+        in session: borrowing ReadSession,
+        _ options: KeptStateOptions
+    ) throws {
+        guard session.head.rawValue >= UInt64(options.eventsMin) else { return }
+        let stored = Stored(
+            sequence: session.head.rawValue,
+            prefixHash: try session.prefixHash(through: session.head),
+            value: value
+        )
+        let table = try session.derivedStore().table(name, version: KeptStateOptions.tableVersion(options.build))
+        try table.put([(Array(key.utf8), try StateEncoder.bytes(of: stored))])
+    }
+}
+
+/// The summary of the last state that `summary` has made.
+struct KeptSummary {
+    private static let key = "s"
+
+    private struct Stored: Codable {
         var rowCounts: [Int]
         var digest: Hash256
     }
@@ -69,15 +139,11 @@ struct KeptSummary {
 
     /// Reads what a build of the program has kept; `nil` if it has kept nothing, or nothing of this log.
     init?(_ session: borrowing ReadSession, build: String) {
-        guard let derived = try? session.existingDerivedStore(),
-            let table = try? derived.table(Self.name, version: KeptStateOptions.tableVersion(build)),
-            let bytes = try? table.value(at: Self.key),
-            let stored = try? StateDecoder.value(Stored.self, from: bytes),
-            stored.rowCounts.count == Section.allCases.count, stored.sequence <= session.head.rawValue,
-            (try? session.prefixHash(through: SequenceNumber(stored.sequence))) == stored.prefixHash
+        guard let kept: (SequenceNumber, Stored) = SummaryTable.value(at: Self.key, session, build: build),
+            kept.1.rowCounts.count == Section.allCases.count
         else { return nil }
-        sequence = SequenceNumber(stored.sequence)
-        summary = StateSummary(rowCounts: stored.rowCounts, digest: stored.digest)
+        sequence = kept.0
+        summary = StateSummary(rowCounts: kept.1.rowCounts, digest: kept.1.digest)
     }
 
     /// Keeps the summary of the state at the head, if the log is long enough for that to pay.
@@ -86,15 +152,29 @@ struct KeptSummary {
         in session: borrowing ReadSession,
         _ options: KeptStateOptions
     ) throws {
-        guard session.head.rawValue >= UInt64(options.eventsMin) else { return }
-        let stored = Stored(
-            sequence: session.head.rawValue,
-            prefixHash: try session.prefixHash(through: session.head),
-            rowCounts: summary.rowCounts,
-            digest: summary.digest
-        )
-        let version = KeptStateOptions.tableVersion(options.build)
-        let table = try session.derivedStore().table(name, version: version)
-        try table.put([(key, try StateEncoder.bytes(of: stored))])
+        let stored = Stored(rowCounts: summary.rowCounts, digest: summary.digest)
+        try SummaryTable.keep(stored, at: key, in: session, options)
+    }
+}
+
+/// The digest of the last state at the head whose digest was made, so that it is made once while a log does not grow.
+struct KeptDigest {
+    private static let key = "d"
+
+    /// The last event of the digest's state.
+    let sequence: SequenceNumber
+    let digest: Hash256
+
+    /// Reads what a build of the program has kept; `nil` if it has kept nothing, or nothing of this log.
+    init?(_ session: borrowing ReadSession, build: String) {
+        guard let kept: (SequenceNumber, Hash256) = SummaryTable.value(at: Self.key, session, build: build) else {
+            return nil
+        }
+        (sequence, digest) = kept
+    }
+
+    /// Keeps the digest of the state at the head, if the log is long enough for that to pay.
+    static func keep(_ digest: Hash256, in session: borrowing ReadSession, _ options: KeptStateOptions) throws {
+        try SummaryTable.keep(digest, at: key, in: session, options)
     }
 }

@@ -9,7 +9,7 @@ struct DigestKeeper: Sendable {
     private enum Standing {
         /// The digest was never read.
         case unasked
-        /// The digest was read, and no event came since.
+        /// The digest was read or taken, and no event came since.
         case known
         /// An event came after the digest was read.
         case outdated
@@ -39,6 +39,12 @@ struct DigestKeeper: Sendable {
         case .known: standing = .outdated
         case .kept: rows.note(touched, source: source)
         }
+    }
+
+    /// Takes a digest that was kept, unless this keeper has its own.
+    mutating func take(_ digest: Hash256) {
+        guard standing == .unasked else { return }
+        (known, standing) = (digest, .known)
     }
 
     /// The digest of the sources. Every change since the last call must have been noted. Not to be called once a caller

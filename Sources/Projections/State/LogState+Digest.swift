@@ -13,6 +13,11 @@ extension LogState {
         sources.withUnsafeMutableBufferPointer { digestKeeper.digest(of: $0) }
     }
 
+    /// Takes the digest of this state from where it was kept, so that `digest` hashes no rows before the next change.
+    mutating func takeDigest(_ digest: Hash256) {
+        digestKeeper.take(digest)
+    }
+
     /// Makes a trie of all rows. The caller keeps it up to date with the changes that `takeDigestChanges` gives, and
     /// must not call `digest` any more. O(rows).
     mutating func startDigest() -> StateDigest {

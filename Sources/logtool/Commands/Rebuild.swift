@@ -90,13 +90,15 @@ struct Rebuild {
     /// building it reports the error.
     func meta(of state: inout LogState, _ store: EventStore) throws -> CacheMeta {
         let identity = try store.read { try $0.identity() }
-        return CacheMeta(
+        let meta = CacheMeta(
             of: &state,
             identity: identity,
             profile: options.reading.profile,
             schema: schema.hash,
             tables: (try? schema.tableHashes()) ?? [:]
         )
+        StateLoader(store: store).keepDigest(of: &state, for: StateQuery(profile: options.reading.profile))
+        return meta
     }
 
     /// The row counts and the meta table of a built cache.

@@ -110,6 +110,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         case (_, true, false):
             var state = try loader.logState(for: query)
             try output.line(state.digest().hex)
+            loader.keepDigest(of: &state, for: query)
             LastingState.keep(state)
         default: try printState(of: loader, query, to: output)
         }
@@ -170,6 +171,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
             others.sections?.subtract([.messages, .deletedMessages])
             try print(state.document(others), channels, to: output)
         }
+        loader.keepDigest(of: &state, for: query)
         LastingState.keep(state)
     }
 

@@ -32,6 +32,12 @@ struct StateLoader {
         }
     }
 
+    /// Keeps the digest of a state of the query beside the log, if it is the state at the head. Failures change nothing:
+    /// the digest is made again (I17).
+    func keepDigest(of state: inout LogState, for query: StateQuery) {
+        try? store.read { try Replay.keepDigest(of: &state, in: $0, options: query.replayOptions) }
+    }
+
     /// The differences between two points of the log, which may be in either order; the queries must differ in their
     /// points alone.
     ///
