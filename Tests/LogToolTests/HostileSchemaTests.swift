@@ -23,6 +23,8 @@ import Testing
         ("PRAGMA writable_schema = ON;", "PRAGMA writable_schema"),
         ("PRAGMA temp_store_directory = '/tmp';", "PRAGMA temp_store_directory"),
         ("CREATE VIRTUAL TABLE v USING csv(filename = '/etc/passwd');", "uses the module \"csv\""),
+        ("CREATE VIRTUAL TABLE v USING sqlite_batch_1;", "uses the module \"sqlite_batch_1\""),
+        ("CREATE TABLE sqlite_batch_1 (c0);", "reserved for internal use"),
         ("COMMIT;", "begins or ends a transaction"),
         ("CREATE TEMP TABLE t (x);", "makes something temporary"),
         ("CREATE TABLE nonsense;", "syntax error"),
@@ -65,9 +67,25 @@ import Testing
             run.errors.contains("line 1: table \"m\": the row with a = \"10\": UNIQUE constraint failed"),
             "\(run.errors)"
         )
+        // Rows are inserted many at a time, and the one that is wrong is in the middle.
+        try folder.write("CREATE TABLE m (a TEXT PRIMARY KEY, b TEXT CHECK (b <> '1002'));", to: "app.sql")
+        try folder.write("tables: {m: {from: messages, key: [a], columns: {a: id, b: id}}}", to: "map.yaml")
+        let checked = try rebuild()
+        #expect(checked.exitCode == 2)
+        #expect(checked.errors.contains("the row with a = \"1002\": CHECK constraint failed"), "\(checked.errors)")
+        try folder.write("CREATE TABLE m (a TEXT PRIMARY KEY);", to: "app.sql")
         try folder.write("tables: {m: {from: messages, conflict: replace, columns: {a: channel}}}", to: "map.yaml")
         #expect(try rebuild().exitCode == 0)
         #expect(try PythonDatabase(path: folder.path("c.sqlite")).lines("SELECT * FROM m") == ["('10',)"])
+    }
+
+    @Test func theTableThatRowsComeFromIsEmptyForASchema() throws {
+        try folder.write(Self.table + "CREATE TABLE seen AS SELECT c0 FROM sqlite_batch_1;", to: "app.sql")
+        let run = try rebuild()
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let cache = PythonDatabase(path: folder.path("c.sqlite"))
+        #expect(try cache.lines("SELECT * FROM seen") == [])
+        #expect(try cache.lines("SELECT count(*) FROM m") == ["(3,)"])
     }
 
     @Test func aMapOfAnotherSchemaNamesTheLine() throws {
