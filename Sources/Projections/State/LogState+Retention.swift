@@ -59,7 +59,9 @@ extension LogState {
         for source in sources.sorted(by: { $0.name < $1.name }) { source.normalForm(into: add) }
         for source in messages.sorted(by: { $0.source < $1.source }) where !source.hashes.isEmpty {
             add(.array([.string(source.source.rawValue), .int(source.hashes.count)]))
-            source.hashes.sorted().withUnsafeBytes { hasher.update($0) }
+            var hashes = source.hashes
+            hashes.sortHashes()
+            hashes.withUnsafeBytes { hasher.update($0) }
         }
         return hasher.finalize()
     }

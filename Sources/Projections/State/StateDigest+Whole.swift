@@ -86,7 +86,7 @@ private enum DigestSubtree: Sendable {
         for slice in slices { leaves.append(contentsOf: slice[bytes]) }
         self = leaves.withUnsafeMutableBufferPointer { leaves in
             withUnsafeTemporaryAllocation(of: StateDigest.Leaf.self, capacity: leaves.count) { room in
-                KeySort(leaves: leaves, room: room).sort(0..<leaves.count, byte: bytes.count == 1 ? 1 : 0)
+                KeySort(values: leaves, room: room).sort(0..<leaves.count, byte: bytes.count == 1 ? 1 : 0)
             }
             return DigestSubtree(sorted: UnsafeBufferPointer(leaves), depth: depth)
         }
@@ -146,55 +146,14 @@ private enum DigestSubtree: Sendable {
     }
 }
 
-/// Sorts leaves by key: by one byte after another, from the first on, until few share all bytes so far. Keys are hashes
-/// and so spread evenly, and each byte divides the leaves by 256; hence O(n), where comparisons would take O(n log n).
-private struct KeySort {
-    let leaves: UnsafeMutableBufferPointer<StateDigest.Leaf>
-    /// As large as `leaves`; what it holds means nothing before and after.
-    let room: UnsafeMutableBufferPointer<StateDigest.Leaf>
+extension StateDigest.Leaf: Keyed {
+    static var keyBytes: Int { 32 }
 
-    /// The most leaves that are sorted by insertion: counting 256 values would cost more.
-    private static let insertedCountMax = 24
+    fileprivate var firstByte: Int { keyByte(0) }
 
-    /// Sorts the leaves at some places, whose keys share the bytes before `byte`. Recursion goes at most 32 bytes deep.
-    func sort(_ places: Range<Int>, byte: Int) {
-        if places.count <= Self.insertedCountMax { return insert(places) }
-        // Equal keys share all bytes; each key stands once, so this is not reached.
-        guard byte < 32 else { return }
-        withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { ends in
-            ends.initialize(repeating: 0)
-            for place in places { ends[leaves[place].key.byte(byte)] += 1 }
-            var start = places.lowerBound
-            for value in 0..<256 { (start, ends[value]) = (start + ends[value], start) }
-            for place in places {
-                let value = leaves[place].key.byte(byte)
-                room[ends[value]] = leaves[place]
-                ends[value] += 1
-            }
-            for place in places { leaves[place] = room[place] }
-            start = places.lowerBound
-            for value in 0..<256 {
-                if ends[value] - start > 1 { sort(start..<ends[value], byte: byte + 1) }
-                start = ends[value]
-            }
-        }
-    }
+    func keyByte(_ number: Int) -> Int { key.byte(number) }
 
-    private func insert(_ places: Range<Int>) {
-        for place in places.dropFirst() {
-            let leaf = leaves[place]
-            var hole = place
-            while hole > places.lowerBound, leaf.key.words < leaves[hole - 1].key.words {
-                leaves[hole] = leaves[hole - 1]
-                hole -= 1
-            }
-            leaves[hole] = leaf
-        }
-    }
-}
-
-extension StateDigest.Leaf {
-    fileprivate var firstByte: Int { key.byte(0) }
+    func isBefore(_ other: StateDigest.Leaf) -> Bool { key.words < other.key.words }
 }
 
 extension Hash256 {
