@@ -258,5 +258,13 @@ extension CellBatch {
         return true
     }
 
+    /// Adds the text that `write` writes; nothing if that returns false, without having written.
+    func addText(_ write: (inout CanonicalWriter) -> Bool) -> Bool {
+        let start = byteCount
+        guard write(&writer) else { return false }
+        cells.append(.text(start: start, count: byteCount - start))
+        return true
+    }
+
     private var byteCount: Int { writer.byteCount }
 }

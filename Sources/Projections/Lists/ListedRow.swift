@@ -74,7 +74,11 @@ extension CellBatch {
                     other(index)
                     continue
                 }
-                add(column.path.value(in: message, source, order), as: column.form)
+                if case .json = column.form, column.path.isExtra {
+                    if !addExtra(of: message) { addNull() }
+                } else {
+                    add(column.path.value(in: message, source, order), as: column.form)
+                }
             }
         case .entry(let entry, let source):
             for index in columns.indices {
@@ -84,6 +88,19 @@ extension CellBatch {
                 }
                 add(column.path.value(in: entry, source), as: column.form)
             }
+        }
+    }
+
+    /// Adds the `extra` of a message as JSON text, as `add(json:)` does, mostly without making a value of it; false, without
+    /// adding, if there is none.
+    private func addExtra(of message: LentMessage) -> Bool {
+        guard message.isLive, case .packed(_, _, _, _, let object)? = message.version else {
+            return add(json: message[.extra])
+        }
+        if object.isEmpty { return false }
+        return PlainObject.with(object) { plain in
+            guard let plain else { return add(json: message[.extra]) }
+            return addText { plain.writeExtraInOrder(to: &$0) }
         }
     }
 
@@ -115,6 +132,9 @@ package struct RowPath: BitwiseCopyable, Sendable {
 
     private let ofMessage: OfMessage?
     private let ofEntry: OfEntry?
+
+    /// Whether the value is the `extra` of a message.
+    fileprivate var isExtra: Bool { if case .member(.extra)? = ofMessage { true } else { false } }
 
     /// Returns `nil` for a path that only values have, such as a member of `extra`.
     ///

@@ -56,26 +56,54 @@ struct PlainObject {
     }
 
     /// Writes what `PackedRest.extra` of the object contains, behind a prefix; false, without writing, if that is
-    /// nothing. Null members count as absent there.
+    /// nothing.
     func writeExtra(behind prefix: StaticString, to writer: inout CanonicalWriter) -> Bool {
         var hasBegun = false
-        for member in members {
-            // No other served value begins with this letter.
-            let isNull = object[member.value.start] == UInt8(ascii: "n")
-            if isNull || isAttachments(member) { continue }
-            if hasBegun {
-                writer.raw(",")
-            } else {
-                writer.raw(prefix)
-                writer.raw("{")
+        for member in members { write(member, behind: prefix, &hasBegun, to: &writer) }
+        if hasBegun { writer.raw("}") }
+        return hasBegun
+    }
+
+    /// Writes the same with the members in the order of the object.
+    func writeExtraInOrder(to writer: inout CanonicalWriter) -> Bool {
+        var hasBegun = false
+        var last = -1
+        // So few members that a look at all for each one is cheaper than a second list.
+        while true {
+            var next: Member?
+            for member in members where member.name.start > last && member.name.start < next?.name.start ?? .max {
+                next = member
             }
-            hasBegun = true
-            writer.raw(UnsafeRawBufferPointer(rebasing: object[member.name.start..<member.name.end]))
-            writer.raw(":")
-            writer.raw(UnsafeRawBufferPointer(rebasing: object[member.value.start..<member.value.end]))
+            guard let next else { break }
+            write(next, behind: "", &hasBegun, to: &writer)
+            last = next.name.start
         }
         if hasBegun { writer.raw("}") }
         return hasBegun
+    }
+
+    /// Writes a member of `extra` behind a comma, the first one behind the prefix and a brace. Null members count as
+    /// absent there.
+    @inline(__always)
+    private func write(
+        _ member: Member,
+        behind prefix: StaticString,
+        _ hasBegun: inout Bool,
+        to writer: inout CanonicalWriter
+    ) {
+        // No other served value begins with this letter.
+        let isNull = object[member.value.start] == UInt8(ascii: "n")
+        if isNull || isAttachments(member) { return }
+        if hasBegun {
+            writer.raw(",")
+        } else {
+            writer.raw(prefix)
+            writer.raw("{")
+        }
+        hasBegun = true
+        writer.raw(UnsafeRawBufferPointer(rebasing: object[member.name.start..<member.name.end]))
+        writer.raw(":")
+        writer.raw(UnsafeRawBufferPointer(rebasing: object[member.value.start..<member.value.end]))
     }
 
     /// Attachments that are no list count as absent.

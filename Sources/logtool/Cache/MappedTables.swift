@@ -51,12 +51,12 @@ final class MappedTables {
     var lists: [StateList] { maker.lists }
 
     /// The tables that are filled from a list.
-    func tables(of list: StateList) -> [CacheMap.Table] { maker.targets(of: list).map { all[$0].table } }
+    func tables(of list: StateList) -> [CacheMap.Table] { maker.tables(of: list).map(\.table) }
 
     /// Inserts the rows that one row of a list gives into every table filled from that list.
     func insert(_ row: ListedRow, of list: StateList) throws {
         let batch = CellBatch()
-        maker.addRows(of: row, maker.targets(of: list), to: batch)
+        for (table, target) in maker.tables(of: list) { table.addRows(of: row, target: target, to: batch) }
         try insert(batch)
     }
 
@@ -73,8 +73,10 @@ final class MappedTables {
     ) throws {
         var done = 0
         try state.forEachBatch(of: lists, asOf: CacheMeta.asOf(state)) { [maker] list in
-            let targets = maker.targets(of: list)
-            return { row, batch in if isWanted(row) { maker.addRows(of: row, targets, to: batch) } }
+            let tables = maker.tables(of: list)
+            return { row, batch in
+                if isWanted(row) { for (table, target) in tables { table.addRows(of: row, target: target, to: batch) } }
+            }
         } _: { (batch: CellBatch) in
             let before = done
             done += try insert(batch)
@@ -129,12 +131,9 @@ private struct RowMaker: Sendable {
     /// The lists that rows are made from.
     var lists: [StateList] { StateList.all.filter { targets[$0] != nil } }
 
-    /// The indexes of the tables that are filled from a list, ascending.
-    func targets(of list: StateList) -> [Int] { targets[list] ?? [] }
-
-    /// Adds the rows that one row of a list gives to these tables.
-    func addRows(of row: ListedRow, _ targets: [Int], to batch: CellBatch) {
-        for index in targets { tables[index].addRows(of: row, target: index, to: batch) }
+    /// The tables that are filled from a list, with their indexes in the map, ascending.
+    func tables(of list: StateList) -> [(table: CacheMap.Table, target: Int)] {
+        (targets[list] ?? []).map { (tables[$0], $0) }
     }
 }
 
