@@ -140,7 +140,11 @@ extension EventStore {
             let target = try core.generation(number, creates: true)
             let (provesRemains, missing) = try old.read { reader in
                 let merge = header.isPart ? try PartMerge(reader, path: path) : nil
-                let pieces = try LogImport(target, header: header) { try merge?.pieces(for: $0) ?? [$0] }
+                let pieces = try LogImport(
+                    target,
+                    header: header,
+                    replacing: merge.map { merge in { try merge.pieces(for: $0) } }
+                )
                 try fill(pieces)
                 return (try pieces.finish(), pieces.missing)
             }

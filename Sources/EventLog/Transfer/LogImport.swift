@@ -17,13 +17,13 @@ public final class LogImport {
     private static let batchPieces = 10_000
     private static let batchBytes = 16 << 20
 
-    /// Returns the pieces to write instead of the one that was added.
-    private let replacing: (LogPiece) throws -> [LogPiece]
+    /// Returns the pieces to write instead of the one that was added; `nil` if each is written as it came.
+    private let replacing: ((LogPiece) throws -> [LogPiece])?
 
     init(
         _ target: Generation,
         header: LogHeader,
-        replacing: @escaping (LogPiece) throws -> [LogPiece] = { [$0] }
+        replacing: ((LogPiece) throws -> [LogPiece])? = nil
     ) throws {
         self.header = header
         self.replacing = replacing
@@ -41,11 +41,15 @@ public final class LogImport {
     /// - Throws: `EventLogError` with code `invalidArgument` if this piece, or one that was added earlier and written
     ///   only now, does not follow the one before it.
     public func add(_ piece: LogPiece) throws {
-        for piece in try replacing(piece) {
-            waiting.append(piece)
-            if case .event(let event) = piece { waitingBytes += event.payload.count }
-            if waiting.count >= Self.batchPieces || waitingBytes >= Self.batchBytes { try flush() }
-        }
+        guard let replacing else { return try wait(piece) }
+        for piece in try replacing(piece) { try wait(piece) }
+    }
+
+    /// Adds a piece to the batch, and hands the batch on when it is full.
+    private func wait(_ piece: LogPiece) throws {
+        waiting.append(piece)
+        if case .event(let event) = piece { waitingBytes += event.payload.count }
+        if waiting.count >= Self.batchPieces || waitingBytes >= Self.batchBytes { try flush() }
     }
 
     /// How many events the part lacks; final once `finish` has returned.
