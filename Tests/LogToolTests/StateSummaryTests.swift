@@ -60,6 +60,53 @@ import Testing
         #expect(try found == store.read { try Replay.summary(of: $0) }, "the check has removed it")
     }
 
+    @Test(arguments: Scenario.all)
+    func aKeptDigestIsThatOfItsStateAlone(scenario: Scenario) throws {
+        let directory = try TemporaryDirectory()
+        let store = try scenario.log(in: directory)
+        let options = Self.options(keeps: true)
+        try store.read { session in
+            var state = try Replay.logState(of: session, options: options)
+            try Replay.keepDigest(of: &state, in: session, options: options)
+            #expect(KeptDigest(session, build: "test")?.sequence == session.head)
+            var again = try Replay.logState(of: session, options: options)
+            #expect(again.digest() == state.digest())
+        }
+        #expect(try DerivedCheck.run(on: store, build: "test").damage == nil)
+        let event = DraftEvent(
+            recordedAt: Timestamp(seconds: 4_000_000_000),
+            source: try SourceName("another"),
+            kind: try EventKind("gateway.frame/1"),
+            payload: Array("no frame".utf8)
+        )
+        let head = try store.read { $0.head }
+        _ = try store.append([event])
+        try store.read { session in
+            var fresh = try Replay.logState(of: session)
+            var grown = try Replay.logState(of: session, options: options)
+            #expect(grown.digest() == fresh.digest(), "the digest is kept of an earlier state")
+            // From the state with the kept digest on.
+            var taken = try Replay.logState(of: session, through: head, options: options)
+            let before = taken.digest()
+            while try Replay.follow(&taken, over: session, options: options) != nil {}
+            #expect(taken.digest() == fresh.digest() && before != fresh.digest())
+        }
+    }
+
+    @Test func aForgedDigestIsFound() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Scenario.all[0].log(in: directory)
+        try store.read { session in
+            var state = LogState()
+            var options = KeptStateOptions(build: "test")
+            options.eventsMin = 0
+            try KeptDigest.keep(state.digest(), in: session, options)
+        }
+        let damage = try #require(try DerivedCheck.run(on: store, build: "test").damage)
+        #expect(damage.contains("digest"))
+        #expect(try store.read { KeptDigest($0, build: "test") } == nil, "the check has removed it")
+    }
+
     private static func options(keeps: Bool) -> ReplayOptions {
         var options = ReplayOptions()
         options.retained = true
