@@ -46,6 +46,29 @@ import Testing
             #expect(changed.isSubset(of: Set(scene.touched)), "seed \(seed), event \(scene.events.count)")
         }
     }
+
+    /// A state reads the frames of its facts without values of them, whatever their form.
+    @Test(arguments: [
+        #"[1,"ab","7"]"#, #"[-5,"ffffffffffffffffffffffffffffffff","18446744073709551615"]"#, #"[0,"0","0"]"#,
+        #"[ 3 ,"AB", "09" ]"#, #"[-0,"+f","1"]"#, #"[9223372036854775807,"a","+1"]"#,
+        #"[-9223372036854775808,"a","1"]"#,
+        #"[1,"ab"]"#, #"[1,"ab","7",8]"#, #"[1,"","7"]"#, #"[1.5,"ab","7"]"#, #"["1","ab","7"]"#, #"[1,7,"7"]"#,
+        #"[1,"100000000000000000000000000000000","7"]"#, #"[1,"ab","18446744073709551616"]"#, "7", "{}", "null",
+    ])
+    func framesOfFactsAreReadAsTheirValuesAre(frame: String) throws {
+        let connections = """
+            {"settled":"0","connections":[1,{"name":"a","frames":7},{"name":"b","frames":[\(frame),[9,"c","12"]]}]}
+            """
+        let facts = #"{"format":"eventlog.facts/1","sources":[{"source":"s","gateway":\#(connections)}]}"#
+        func normalForm(_ connections: GatewayConnections) -> [JSONValue] {
+            var lines: [JSONValue] = []
+            connections.normalForm { lines.append($0) }
+            return lines
+        }
+        let expected = try? GatewayConnections(facts: .parse(Array(connections.utf8)))
+        let found = try? LogState(facts: Array(facts.utf8)).sources[0].parts.gateway.connections
+        #expect(found.map(normalForm) == expected.map(normalForm))
+    }
 }
 
 extension RecordedGateway {

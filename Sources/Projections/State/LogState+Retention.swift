@@ -103,6 +103,7 @@ extension LogState {
                 if let compacted = facts.compacted[index] {
                     try state.parts.messages.load(compacted: compacted, names: &state.context.names)
                 }
+                if let frames = facts.frames[index] { try state.parts.gateway.load(frames: frames) }
                 indexes[state.name] = sources.count
                 sources.append(state)
             }
@@ -118,12 +119,15 @@ extension LogState {
     }
 }
 
-/// Facts as values, without the list that may have millions of ids: those of the messages that compactions dropped.
+/// Facts as values, without the lists that may be long: the ids of the messages that compactions dropped, and the frames
+/// seen on each connection of a gateway.
 private struct CutFacts {
-    /// Everything but the ids; the lists in their places are empty.
+    /// Everything but those; the lists in their places are empty.
     private(set) var document = JSONObject()
     /// The text of the list of each source, by the source's place among the sources. Borrowed from the facts.
     private(set) var compacted: [Int: UnsafeRawBufferPointer] = [:]
+    /// The texts of the lists of each source's connections, `nil` for those without one. Borrowed, too.
+    private(set) var frames: [Int: [UnsafeRawBufferPointer?]] = [:]
 
     init(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
         var reader = JSONReader(bytes)
@@ -140,7 +144,7 @@ private struct CutFacts {
 
     private mutating func sources(_ reader: inout JSONReader) throws(JSONError) -> [JSONValue] {
         var sources: [JSONValue] = []
-        compacted = [:]
+        (compacted, frames) = ([:], [:])
         try reader.enterArray()
         while try reader.nextElement() {
             guard try reader.kind() == .object else {
@@ -152,6 +156,8 @@ private struct CutFacts {
             while let name = try reader.nextMember()?.string {
                 if name == "messages", try reader.kind() == .object {
                     source[name] = .object(try messages(&reader, of: sources.count))
+                } else if name == "gateway", try reader.kind() == .object {
+                    source[name] = .object(try gateway(&reader, of: sources.count))
                 } else {
                     source[name] = try reader.value()
                 }
@@ -159,6 +165,45 @@ private struct CutFacts {
             sources.append(.object(source))
         }
         return sources
+    }
+
+    private mutating func gateway(_ reader: inout JSONReader, of source: Int) throws(JSONError) -> JSONObject {
+        var gateway = JSONObject()
+        try reader.enterObject()
+        while let name = try reader.nextMember()?.string {
+            if name == "connections", try reader.kind() == .array {
+                var (connections, lists): ([JSONValue], [UnsafeRawBufferPointer?]) = ([], [])
+                try reader.enterArray()
+                while try reader.nextElement() {
+                    let (connection, list) = try connection(&reader)
+                    connections.append(connection)
+                    lists.append(list)
+                }
+                gateway[name] = .array(connections)
+                frames[source] = lists
+            } else {
+                gateway[name] = try reader.value()
+            }
+        }
+        return gateway
+    }
+
+    private func connection(
+        _ reader: inout JSONReader
+    ) throws(JSONError) -> (connection: JSONValue, frames: UnsafeRawBufferPointer?) {
+        guard try reader.kind() == .object else { return (try reader.value(), nil) }
+        var connection = JSONObject()
+        var frames: UnsafeRawBufferPointer?
+        try reader.enterObject()
+        while let name = try reader.nextMember()?.string {
+            if name == "frames", try reader.kind() == .array {
+                frames = try reader.slice()
+                connection[name] = .array([])
+            } else {
+                connection[name] = try reader.value()
+            }
+        }
+        return (.object(connection), frames)
     }
 
     private mutating func messages(_ reader: inout JSONReader, of source: Int) throws(JSONError) -> JSONObject {

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// The dispatches seen on each connection; recognises a dispatch that repeats an earlier one.
 ///
@@ -277,12 +278,76 @@ extension GatewayConnections {
             connection.greatest = fact["greatest"]?.number?.int64
             connection.lastAt = Timestamp(microseconds: fact["last"]?.number?.int64 ?? 0)
             for seen in fact["frames"]?.array ?? [] {
-                guard let (mark, sequence) = Self.mark(seen) else {
-                    throw ProjectionError.facts("a frame seen on a gateway has another form")
-                }
+                guard let (mark, sequence) = Self.mark(seen) else { throw Self.frameFault }
                 connection.note(mark, at: sequence)
             }
             connections.append(connection)
+        }
+    }
+
+    /// Loads the dispatches of connections whose facts had none, from the texts of their lists: no value is made of the
+    /// dispatches.
+    ///
+    /// - Parameter frames: one for each connection of the facts; `nil` for those without a list.
+    /// - Throws: as `init(facts:)`.
+    mutating func load(frames: [UnsafeRawBufferPointer?]) throws {
+        // The facts of an earlier program may have more connections than are remembered.
+        for (index, text) in zip(connections.indices, frames.suffix(connections.count)) {
+            guard let text else { continue }
+            do {
+                var reader = JSONReader(text)
+                try reader.enterArray()
+                while try reader.nextElement() {
+                    let element = try reader.slice()
+                    guard let (mark, sequence) = try Self.mark(written: element) ?? Self.mark(.parse(element)) else {
+                        throw Self.frameFault
+                    }
+                    connections[index].note(mark, at: sequence)
+                }
+            } catch is JSONError {
+                throw Self.frameFault
+            }
+        }
+    }
+
+    private static var frameFault: ProjectionError { .facts("a frame seen on a gateway has another form") }
+
+    /// Reads exactly what `write` writes of a dispatch; `nil` for any other text.
+    private static func mark(written text: UnsafeRawBufferPointer) -> (Mark, UInt64)? {
+        var index = 0
+        func take(_ byte: UInt8) -> Bool {
+            guard index < text.count, text[index] == byte else { return false }
+            index += 1
+            return true
+        }
+        /// The digits of a base up to any other byte; `nil` without a digit, or if the number does not fit.
+        func number<Number: FixedWidthInteger>(_ base: Number) -> Number? {
+            let start = index
+            var number: Number = 0
+            while index < text.count, let digit = digit(text[index]), digit < base {
+                let (product, isTooMuch) = number.multipliedReportingOverflow(by: base)
+                let (sum, isMore) = product.addingReportingOverflow(Number(digit))
+                if isTooMuch || isMore { return nil }
+                number = sum
+                index += 1
+            }
+            return index > start ? number : nil
+        }
+        guard take(UInt8(ascii: "[")) else { return nil }
+        let isNegative = take(UInt8(ascii: "-"))
+        guard let s: Int64 = number(10), !isNegative || s > 0, take(UInt8(ascii: ",")), take(UInt8(ascii: "\"")),
+            let hash: UInt128 = number(16), take(UInt8(ascii: "\"")), take(UInt8(ascii: ",")), take(UInt8(ascii: "\"")),
+            let sequence: UInt64 = number(10), take(UInt8(ascii: "\"")), take(UInt8(ascii: "]")), index == text.count
+        else { return nil }
+        return (Mark(s: isNegative ? -s : s, hash: hash), sequence)
+    }
+
+    /// The value of a hexadecimal digit.
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
         }
     }
 

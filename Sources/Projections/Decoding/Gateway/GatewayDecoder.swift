@@ -87,6 +87,11 @@ struct GatewayDecoder: EventDecoder {
         connections = try GatewayConnections(facts: facts)
         connections.key = key
     }
+
+    /// Loads the dispatches of each connection of the facts, which were cut out of these.
+    mutating func load(frames: [UnsafeRawBufferPointer?]) throws {
+        try connections.load(frames: frames)
+    }
 }
 
 extension GatewayDecoder {
