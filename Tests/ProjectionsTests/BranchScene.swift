@@ -77,9 +77,11 @@ struct BranchScene {
             kind: event.kind
         )
         var changes: [Change] = []
+        swap(&context.texts, &scene.messages.store.texts)
         event.payload.withUnsafeBytes { bytes in
             decoder.decode(envelope, payload: bytes, into: &changes, context: &context)
         }
+        swap(&context.texts, &scene.messages.store.texts)
         scene.names = context.names
         scene.apply(changes, at: event.sequence)
         scene.note(context.reasons)

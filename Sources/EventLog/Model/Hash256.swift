@@ -22,7 +22,7 @@ public struct Hash256: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Reads 32 bytes at any alignment; the caller ensures that they are readable.
-    init(loading pointer: UnsafeRawPointer) {
+    package init(loading pointer: UnsafeRawPointer) {
         words = (
             UInt64(bigEndian: pointer.loadUnaligned(as: UInt64.self)),
             UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),

@@ -31,6 +31,8 @@ package struct EventReference: Codable, Hashable, Sendable, BitwiseCopyable {
 struct FoldContext {
     /// The texts behind all handles of this state.
     var names: Names
+    /// The texts of the messages, while an event is decoded whose decoder keeps texts there. Otherwise empty.
+    var texts = TextPool()
     /// The event being applied.
     var event: EventReference
     /// The client's reading rules for this event; empty for the canonical reading (I16).

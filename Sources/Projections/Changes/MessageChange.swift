@@ -63,6 +63,8 @@ struct MessageWrite: Codable, Sendable {
     var replacesVersion: Timestamp?
     /// A hash of the surrounding notation (front matter), where a change of that alone is a revision too.
     var form: Hash256?
+    /// The packed content in the texts of the messages, if a decoder keeps it there; `nil` once a member differs from it.
+    var stored: PooledText?
 }
 
 /// The rule that orders a message within its channel.

@@ -68,7 +68,8 @@ extension SourceState {
         }
         let cell = store.cells[place]
         guard cell.form == .packed else {
-            let saying = store.records[Int(cell.last)].current?.saying
+            let saying =
+                cell.form == .written ? store.saying(ofWritten: cell) : store.records[Int(cell.last)].current?.saying
             return (name == "content" ? saying?.text.string : saying?.author).map { .string($0) } ?? .null
         }
         guard let version = store.version(of: cell) else { return .null }

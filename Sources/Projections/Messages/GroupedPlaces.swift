@@ -109,8 +109,7 @@ extension Messages {
     /// Whether a live message follows another one of its channel by the numbers that their ids are; false proves
     /// nothing. `last` is `EntityID.none` for the first message.
     fileprivate func isAfter(_ cell: MessageCell, _ last: EntityID) -> Bool {
-        let isByID = cell.form == .packed || store.records[Int(cell.last)].current?.order == .byID
-        guard isByID, let number = cell.id.number else { return false }
+        guard store.isByID(cell), let number = cell.id.number else { return false }
         return last.number.map { $0 < number } ?? (last == .none)
     }
 }

@@ -74,8 +74,8 @@ extension Messages {
     func forEachEntry(at place: Int, _ names: Names, _ body: (LentEntry) throws -> Void) rethrows {
         let cell = store.cells[place]
         let key = store.key(at: place)
-        if cell.form == .record {
-            for (number, entry) in store.records[Int(cell.last)].entries.enumerated() {
+        if cell.form != .packed {
+            for (number, entry) in store.record(at: place).entries.enumerated() {
                 try body(LentEntry(entry, number, of: key, names))
             }
             return

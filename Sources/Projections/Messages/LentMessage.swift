@@ -168,11 +168,11 @@ extension Messages {
     /// How the message with a cell was deleted. As `end(of:)` of its record: deletion by name wins over the end of the
     /// channel.
     private func end(of cell: MessageCell) -> MessageRecord.End? {
-        guard cell.form == .packed else { return end(of: store.records[Int(cell.last)]) }
+        guard cell.form != .record else { return end(of: store.records[Int(cell.last)]) }
         if cell.standing != .deleted, let fate = fates.fate(of: store.channels[Int(cell.channel)].id) {
             return MessageRecord.End(cause: fate.cause, permanence: .forever, since: fate.event)
         }
-        return store.deletion(of: cell)
+        return cell.form == .packed ? store.deletion(of: cell) : nil
     }
 
     /// The message with an id in the channel at an index, as one that is answered.
@@ -204,6 +204,7 @@ extension MessageStore {
     @inline(__always)
     func revisionCount(of cell: MessageCell) -> Int {
         if cell.form == .record { return records[Int(cell.last)].revisionCount }
+        if cell.form == .written { return cell.first.map { $0.happening.isNewRevision ? 1 : 0 } ?? 0 }
         var count = 0
         forEachEntry(of: cell) { if $0.happening.isNewRevision { count += 1 } }
         return count

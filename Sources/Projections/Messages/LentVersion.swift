@@ -7,7 +7,7 @@ enum LentVersion {
     /// `object` holds the members that the store keeps verbatim.
     case packed(PackedVersion, author: UInt64, name: JSONText?, text: JSONText, object: UnsafeRawBufferPointer)
     /// Indirect, as it would make every lent row twice as large.
-    indirect case saying(MessageRevision.Saying)
+    indirect case saying(MessageSaying)
 
     var author: LentValue {
         switch self {
@@ -59,7 +59,7 @@ enum LentVersion {
     /// A list keeps the remote's order; an empty one stays a member, unlike an absent one. Packed versions have none of
     /// these lists.
     @inline(__always)
-    private func list(_ texts: (MessageRevision.Saying) -> [String]?) -> LentValue {
+    private func list(_ texts: (MessageSaying) -> [String]?) -> LentValue {
         guard case .saying(let saying) = self else { return .none }
         return LentValue(texts(saying).map { texts in .array(texts.map { .string($0) }) })
     }
@@ -108,6 +108,7 @@ extension MessageStore {
     @inline(__always)
     func withCurrent<Result>(_ cell: MessageCell, _ body: (LentVersion?) throws -> Result) rethrows -> Result {
         if cell.form == .record { return try body(records[Int(cell.last)].current.map { .saying($0.saying) }) }
+        if cell.form == .written { return try body(.saying(saying(ofWritten: cell))) }
         guard let version = version(of: cell) else { return try body(nil) }
         return try withVersion(version) { try body($0) }
     }

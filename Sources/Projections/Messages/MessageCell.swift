@@ -96,6 +96,8 @@ struct MessageCell: BitwiseCopyable, Sendable {
         case packed
         /// The message is the `MessageRecord` at the place `last`.
         case record
+        /// The message was written once, and all of it is in the cell (`WrittenMessage`).
+        case written
     }
 
     /// The standing by the message's own events, as `MessageRecord.Standing` has it. The end of its channel overrules
@@ -107,8 +109,10 @@ struct MessageCell: BitwiseCopyable, Sendable {
         case deleted
     }
 
+    /// Two bits each.
     private static let formShift: UInt64 = 56
-    private static let standingShift: UInt64 = 57
+    private static let standingShift: UInt64 = 58
+    private static let versionShift: UInt64 = 60
 
     let id: EntityID
     /// The channel's index in `MessageStore.channels`.
@@ -116,13 +120,13 @@ struct MessageCell: BitwiseCopyable, Sendable {
     /// The next message of the channel, in order of arrival, counted from 1; 0 for the last.
     var next: UInt32 = 0
     /// Packed: the newest entry in `MessageStore.entries`, counted from 1; 0 if none lies outside the cell. Record: the
-    /// index in `MessageStore.records`, from 0.
+    /// index in `MessageStore.records`, from 0. Written: the order (`WrittenMessage`).
     var last: UInt32 = 0
     /// The fields of the first entry and its version, valid only if the entry is in the cell. `editedAt` has no room: a
     /// first version with one goes into `entries`.
     private var author: UInt32 = 0
-    /// The first entry's `PackedHappening` (0 without one) in bits 0 to 53, the form in bit 56, the standing in bits 57
-    /// and 58.
+    /// The first entry's `PackedHappening` (0 without one) in bits 0 to 53; the form, the standing and the version of a
+    /// written message from bit 56 on.
     private var bits: UInt64 = 0
     private var recordedAt: Int64 = 0
     private var createdAt = PackedTime.none
@@ -138,8 +142,8 @@ struct MessageCell: BitwiseCopyable, Sendable {
     }
 
     var form: Form {
-        get { Form(rawValue: UInt8(truncatingIfNeeded: bits >> Self.formShift & 1)) ?? .packed }
-        set { bits = bits & ~(1 << Self.formShift) | UInt64(newValue.rawValue) << Self.formShift }
+        get { Form(rawValue: UInt8(truncatingIfNeeded: bits >> Self.formShift & 3)) ?? .packed }
+        set { bits = bits & ~(3 << Self.formShift) | UInt64(newValue.rawValue) << Self.formShift }
     }
 
     var standing: Standing {
@@ -147,7 +151,14 @@ struct MessageCell: BitwiseCopyable, Sendable {
         set { bits = bits & ~(3 << Self.standingShift) | UInt64(newValue.rawValue) << Self.standingShift }
     }
 
-    /// The message's first entry, if it is in the cell. Of a record, only a leftover from the time when it was packed.
+    /// The version of a written message.
+    var versionMark: WrittenMessage.VersionMark {
+        get { WrittenMessage.VersionMark(rawValue: UInt8(truncatingIfNeeded: bits >> Self.versionShift & 3)) ?? .none }
+        set { bits = bits & ~(3 << Self.versionShift) | UInt64(newValue.rawValue) << Self.versionShift }
+    }
+
+    /// The message's first entry, if it is in the cell. A record has none there. Of a written
+    /// message, its fields mean what `WrittenMessage` tells.
     @inline(__always)
     var first: PackedEntry? {
         let happening = PackedHappening(saved: bits)

@@ -40,7 +40,7 @@ struct MessageNormalFormWriter: ~Copyable {
         writer.reset()
         write(store.key(at: place))
         let cell = store.cells[place]
-        if cell.form == .record { write(store.records[Int(cell.last)]) } else { write(cell, in: store) }
+        if cell.form == .packed { write(cell, in: store) } else { write(store.record(at: place)) }
         return writer.withBytes { FrameKey.process.hash($0) }
     }
 

@@ -189,7 +189,7 @@ extension MessageOrder: StateCodable {
     }
 }
 
-extension MessageRevision.Saying: StateCodable {
+extension MessageSaying: StateCodable {
     func write(to encoder: StateEncoder) throws {
         encoder.writeText(text.string)
         try author.write(to: encoder)
@@ -205,8 +205,8 @@ extension MessageRevision.Saying: StateCodable {
         try form.write(to: encoder)
     }
 
-    static func read(from decoder: StateDecoder) throws -> MessageRevision.Saying {
-        MessageRevision.Saying(
+    static func read(from decoder: StateDecoder) throws -> MessageSaying {
+        MessageSaying(
             text: MessageText(try decoder.readText()),
             author: try .read(from: decoder),
             authorName: try .read(from: decoder),

@@ -1,36 +1,9 @@
 import EventLog
 
-/// The text of a message. A type of its own, so that it can become a reference into the log.
-struct MessageText: Hashable, Sendable {
-    private let text: ExactText
-
-    init(_ text: String) {
-        self.text = ExactText(text)
-    }
-
-    /// The text itself.
-    var string: String { text.string }
-}
-
 /// One version of a message as the fold keeps it. `version` decides which one wins (`MessageRule`), `order` the message's
 /// place among others, `saying` is the content.
 struct MessageRevision: Sendable {
-    /// The content of a version. Versions with equal content are repeats of one another. The members mean what those of
-    /// `MessageWrite` mean; `nil` is an absent member, unlike an empty list.
-    struct Saying: Hashable, Sendable {
-        var text: MessageText
-        var author: String?
-        var authorName: String?
-        var createdAt: Timestamp?
-        var editedAt: Timestamp?
-        var replyTo: EntityID?
-        var tags: [String]?
-        var files: [String]?
-        var images: [String]?
-        var attachments: [JSONValue]?
-        var extra: JSONObject
-        var form: Hash256?
-    }
+    typealias Saying = MessageSaying
 
     /// A content in memory of its own, so that a record and an entry of its history share it and copying a version copies
     /// no text. Never changed.
@@ -58,24 +31,7 @@ struct MessageRevision: Sendable {
     }
 
     init(_ write: MessageWrite) {
-        self.init(
-            version: write.version,
-            order: write.order,
-            saying: Saying(
-                text: MessageText(write.content),
-                author: write.author,
-                authorName: write.authorName,
-                createdAt: write.createdAt,
-                editedAt: write.editedAt,
-                replyTo: write.replyTo,
-                tags: write.tags,
-                files: write.files,
-                images: write.images,
-                attachments: write.attachments,
-                extra: write.extra,
-                form: write.form
-            )
-        )
+        self.init(version: write.version, order: write.order, saying: write.saying)
     }
 
     /// What versions of one message are compared by.
@@ -92,7 +48,7 @@ struct MessageRevision: Sendable {
     }
 }
 
-extension MessageRevision.Saying {
+extension MessageSaying {
     /// The members of the state document that come from a version, with `replyTo` as an id. Members without a value are
     /// left out.
     func members(names: Names) -> JSONObject {

@@ -8,6 +8,7 @@ import EventLog
 struct SavedExtent: Sendable {
     fileprivate var channelCount = 0
     fileprivate var authorCount = 0
+    fileprivate var editorCount = 0
     fileprivate var entryCount = 0
     fileprivate var cellCount = 0
     fileprivate var recordCount = 0
@@ -22,6 +23,7 @@ struct SavedExtent: Sendable {
     fileprivate init(_ store: MessageStore) {
         channelCount = store.channels.count
         authorCount = store.authors.count
+        editorCount = store.editors.count
         entryCount = store.entries.count
         cellCount = store.cells.count
         recordCount = store.records.count
@@ -52,6 +54,8 @@ extension MessageStore {
         case channels
         /// New authors; see `AuthorTable.write`.
         case authors
+        /// New editors.
+        case editors
         /// The number of a page of the pool (4 bytes, little-endian), and the bytes added to the page.
         case texts
         /// New entries, as a `PackedEntryWriter` writes them.
@@ -84,6 +88,8 @@ extension MessageStore {
         try body(.channels, encoder.takeBytes())
         authors.write(from: since.authorCount, to: encoder)
         try body(.authors, encoder.takeBytes())
+        for editor in editors.texts[since.editorCount...] { encoder.writeText(editor) }
+        try body(.editors, encoder.takeBytes())
         try texts.forEachPage(since: since.texts) { page, added in
             encoder.writeNumber(UInt32(page))
             encoder.writeBytes(added)
@@ -131,7 +137,7 @@ extension SavedExtent {
     /// The counts as bytes, for the start and end of a saving. The changed places are not part of them.
     var bytes: [UInt8] {
         let encoder = StateEncoder()
-        for count in [channelCount, authorCount, entryCount, cellCount, recordCount] {
+        for count in [channelCount, authorCount, editorCount, entryCount, cellCount, recordCount] {
             encoder.writeNumber(UInt64(count))
         }
         withUnsafeBytes(of: texts) { encoder.writeBytes($0) }

@@ -119,13 +119,21 @@ extension MessageStore {
     /// Whether anything but reactions happened to the message at a place.
     func hasEntries(at place: Int) -> Bool {
         let cell = cells[place]
-        return cell.form == .record ? !records[Int(cell.last)].entries.isEmpty : cell.last > 0 || cell.first != nil
+        return switch cell.form {
+        case .record: !records[Int(cell.last)].entries.isEmpty
+        case .written: true
+        case .packed: cell.last > 0 || cell.first != nil
+        }
     }
 
     /// Whether a version of the message at a place is known.
     func hasCurrent(at place: Int) -> Bool {
         let cell = cells[place]
-        return cell.form == .record ? records[Int(cell.last)].current != nil : version(of: cell) != nil
+        return switch cell.form {
+        case .record: records[Int(cell.last)].current != nil
+        case .written: true
+        case .packed: version(of: cell) != nil
+        }
     }
 
     /// Calls a closure with the sequence of each event that the message at a place remembers, in any order, perhaps
@@ -133,6 +141,7 @@ extension MessageStore {
     func forEachSequence(at place: Int, _ body: (UInt64) -> Void) {
         let cell = cells[place]
         if cell.form == .packed { return forEachEntry(of: cell) { body($0.happening.sequence) } }
+        if cell.form == .written { return body(cell.first?.happening.sequence ?? 0) }
         let record = records[Int(cell.last)]
         for entry in record.entries { body(entry.event.sequence.rawValue) }
         for reaction in record.reactions { body(reaction.sequence) }
@@ -144,17 +153,22 @@ extension MessageStore {
     func replyTo(at place: Int) -> EntityID? {
         let cell = cells[place]
         if cell.form == .record { return records[Int(cell.last)].current?.saying.replyTo }
+        if cell.form == .written { return replyTo(ofWritten: cell) }
         return version(of: cell).flatMap { $0.replyTo == .none ? nil : $0.replyTo }
     }
 
     /// Whether a version of the message at a place was ever seen, as `MessageRecord.wasWritten`.
     func wasWritten(at place: Int) -> Bool {
         let cell = cells[place]
+        return switch cell.form {
+        case .record: records[Int(cell.last)].wasWritten
+        case .written: true
         // The first version of a packed message always becomes current.
-        return cell.form == .record ? records[Int(cell.last)].wasWritten : version(of: cell) != nil
+        case .packed: version(of: cell) != nil
+        }
     }
 
-    /// The keys that the message moved from or to; a packed message never moved.
+    /// The keys that the message moved from or to; a packed or written message never moved.
     func relatives(at place: Int) -> [MessageKey] {
         let cell = cells[place]
         return cell.form == .record ? records[Int(cell.last)].relatives : []
@@ -167,10 +181,23 @@ extension MessageStore {
         while next > 0 {
             let cell = cells[Int(next) - 1]
             if cell.form == .packed, version(of: cell) != nil { return .byID }
+            if cell.form == .written { return cell.writtenOrder }
             if cell.form == .record, let current = records[Int(cell.last)].current { return current.order }
             next = cell.next
         }
         return nil
+    }
+}
+
+extension MessageStore {
+    /// Whether the message with a cell is ordered by its id.
+    @inline(__always)
+    func isByID(_ cell: MessageCell) -> Bool {
+        switch cell.form {
+        case .packed: true
+        case .written: cell.writtenOrder == .byID
+        case .record: records[Int(cell.last)].current?.order == .byID
+        }
     }
 }
 

@@ -19,8 +19,9 @@ struct MessageLookup: BitwiseCopyable, Sendable {
 /// The messages of one source: a cell for each, in the order in which they became known.
 ///
 /// Most messages come from plain gateway frames alone. They stay *packed*: they contain no references, take about a
-/// hundred bytes beside their text, and change without allocating one by one. A change that a packed message cannot
-/// express turns it into a `MessageRecord`, which can express everything. Both forms give the same state (I18).
+/// hundred bytes beside their text, and change without allocating one by one. Other messages are *written* until a second
+/// change comes (`WrittenMessage`). A change that a packed or written message cannot express turns it into a
+/// `MessageRecord`, which can express everything. All forms give the same state (I18).
 ///
 /// A *place* is a cell's index. Cells are never removed or moved, so places stay valid for the life of the store; a
 /// compaction makes a new store (`kept`). Links between cells and entries are 32-bit numbers that count from 1, with 0
@@ -57,6 +58,8 @@ struct MessageStore: Sendable {
     /// The texts and authors of packed versions. Both only grow.
     var texts = TextPool()
     var authors = AuthorTable()
+    /// Who made the writes of written messages. Only grows.
+    var editors = EditorTable()
     /// The extent of the last saving, and the places changed since.
     var saved = SavedExtent()
     /// The channels whose messages the fold takes; set before the first event. Not saved: only compactions set it.
@@ -213,21 +216,28 @@ extension MessageStore {
         return MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
     }
 
-    /// The record of a message. A packed message is unpacked into a new record each time, and stays packed.
+    /// The record of a message. A packed or written message is unpacked into a new record each time, and stays as it is.
     func record(at place: Int) -> MessageRecord {
         let cell = cells[place]
-        return cell.form == .record ? records[Int(cell.last)] : unpacked(cell)
+        return switch cell.form {
+        case .record: records[Int(cell.last)]
+        case .written: record(ofWritten: cell)
+        case .packed: unpacked(cell)
+        }
     }
 
-    /// Changes a message as a record. A packed message becomes a record for good, because nothing converts back: its
-    /// cell keeps the place, and its entries and texts stay behind unused.
+    /// Changes a message as a record. A packed or written message becomes a record for good, because nothing converts
+    /// back: its cell keeps the place, and its entries and texts stay behind unused.
     mutating func change<Result>(at place: Int, _ body: (inout MessageRecord) -> Result) -> Result {
         let cell = cells[place]
         saved.noteCell(place)
-        if cell.form == .packed {
-            cells[place].form = .record
-            cells[place].last = UInt32(records.count)
-            records.append(unpacked(cell))
+        if cell.form != .record {
+            records.append(record(at: place))
+            // A new cell, because leftovers of a written message are no packed version.
+            var changed = MessageCell(id: cell.id, channel: cell.channel, form: .record)
+            changed.next = cell.next
+            changed.last = UInt32(records.count - 1)
+            cells[place] = changed
         }
         assert(cells[place].form == .record && cells[place].next == cell.next, "the message stays at its place")
         // Noted even if `body` changes nothing: comparing records would cost more than saving one again.

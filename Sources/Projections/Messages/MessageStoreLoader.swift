@@ -34,6 +34,7 @@ struct MessageStoreLoader {
         case .channels:
             try forEach(in: bytes) { _ = store.addedChannel(EntityID(saved: try $0.readNumber(UInt64.self))) }
         case .authors: try forEach(in: bytes) { try store.authors.add(from: $0) }
+        case .editors: try forEach(in: bytes) { _ = store.editors.place(of: try $0.readText()) }
         case .texts:
             guard bytes.count >= 4 else { throw Malformed() }
             let page = Int(UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)))
@@ -101,11 +102,21 @@ struct MessageStoreLoader {
 
     private func checked(_ cell: MessageCell?) throws -> MessageCell {
         guard let cell else { throw Malformed() }
-        let lastMax = cell.form == .record ? store.records.count - 1 : store.entries.count
-        guard cell.channel < store.channels.count, Int(cell.last) <= lastMax,
-            cell.first.map({ holds($0.version) }) ?? true
-        else { throw Malformed() }
+        guard cell.channel < store.channels.count, holds(cell) else { throw Malformed() }
         return cell
+    }
+
+    /// Whether a cell refers only to what the store has.
+    private func holds(_ cell: MessageCell) -> Bool {
+        switch cell.form {
+        case .record: Int(cell.last) < store.records.count
+        case .packed: Int(cell.last) <= store.entries.count && cell.first.map { holds($0.version) } ?? true
+        case .written:
+            cell.first.map { first in
+                let text = first.version.text
+                return Int(first.version.author) <= store.editors.count && text.flags == 0 && store.texts.holds(text)
+            } ?? false
+        }
     }
 
     /// Whether a version refers only to known texts and authors. `PackedVersion.none` has author 0, which need not

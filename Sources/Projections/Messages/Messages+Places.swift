@@ -70,8 +70,22 @@ extension Messages {
     /// The values that order the message at a place. Builds no record.
     func orderedMessage(at place: Int) -> OrderedMessage {
         let cell = store.cells[place]
+        return switch cell.form {
         // A packed message is ordered by its id.
-        let current = cell.form == .record ? store.records[Int(cell.last)].current : nil
+        case .packed: OrderedMessage(place: place, id: cell.id, order: .byID, createdAt: nil)
+        case .written:
+            OrderedMessage(
+                place: place,
+                id: cell.id,
+                order: cell.writtenOrder,
+                createdAt: store.createdAt(ofWritten: cell)
+            )
+        case .record: orderedRecord(at: place, cell)
+        }
+    }
+
+    private func orderedRecord(at place: Int, _ cell: MessageCell) -> OrderedMessage {
+        let current = store.records[Int(cell.last)].current
         return OrderedMessage(
             place: place,
             id: cell.id,
@@ -104,8 +118,7 @@ extension Messages {
         var (last, isSorted) = (UInt64(0), true)
         for place in places {
             let cell = store.cells[place]
-            let isByID = cell.form == .packed || store.records[Int(cell.last)].current?.order == .byID
-            guard isByID, let number = cell.id.number else { return .other }
+            guard store.isByID(cell), let number = cell.id.number else { return .other }
             isSorted = isSorted && last <= number
             last = number
         }

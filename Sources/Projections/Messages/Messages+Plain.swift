@@ -135,7 +135,7 @@ extension MessageCell.Standing {
 extension PackedHappening {
     /// The entry that a verdict makes; `nil` if it makes none.
     @inline(__always)
-    fileprivate init?(_ verdict: MessageRule.Verdict, at event: EventReference) {
+    init?(_ verdict: MessageRule.Verdict, at event: EventReference) {
         guard let entry = verdict.entry else { return nil }
         self.init(
             Word(entry.word),

@@ -4,6 +4,7 @@ extension Messages {
     /// Applies a version that arrived, in whatever order versions and deletions come. Does nothing for a message that a
     /// compaction dropped.
     mutating func write(_ write: MessageWrite, in context: inout FoldContext) {
+        if addWritten(write, in: &context) { return }
         guard let place = place(for: write.key) else { return }
         let event = context.event
         let fate = fates.fate(of: write.key.channel)

@@ -74,11 +74,11 @@ extension Messages {
         return .unknown
     }
 
-    /// The state of the message at a place. A packed message was written or deleted by name, so the end of its channel
-    /// always counts.
+    /// The state of the message at a place. A packed or written message was written or deleted by name, so the end of its
+    /// channel always counts.
     func state(at place: Int) -> State {
         let cell = store.cells[place]
-        guard cell.form == .packed else { return state(of: store.records[Int(cell.last)]) }
+        guard cell.form != .record else { return state(of: store.records[Int(cell.last)]) }
         if cell.standing == .deleted || fates.fate(of: store.channels[Int(cell.channel)].id) != nil { return .deleted }
         return cell.standing == .live ? .live : .unknown
     }

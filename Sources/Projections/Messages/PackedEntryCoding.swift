@@ -16,8 +16,10 @@ struct PackedEntryWriter {
     /// The bits of a cell's tag. The standing lies above `standingShift`.
     static let entryBit: UInt64 = 1 << 0
     static let lastBit: UInt64 = 1 << 1
-    static let recordBit: UInt64 = 1 << 2
-    static let standingShift: UInt64 = 3
+    /// Two bits each.
+    static let formShift: UInt64 = 2
+    static let standingShift: UInt64 = 4
+    static let versionShift: UInt64 = 6
 
     init() {}
 
@@ -63,7 +65,7 @@ struct PackedEntryWriter {
         var tag = UInt64(cell.standing.rawValue) << Self.standingShift
         if first != nil { tag |= Self.entryBit }
         if cell.last > 0 { tag |= Self.lastBit }
-        if cell.form == .record { tag |= Self.recordBit }
+        tag |= UInt64(cell.form.rawValue) << Self.formShift | UInt64(cell.versionMark.rawValue) << Self.versionShift
         bytes.appendNumber(tag)
         bytes.appendSigned(Int64(bitPattern: cell.id.rawValue &- last.id))
         bytes.appendNumber(UInt64(cell.channel))
@@ -136,17 +138,20 @@ struct PackedEntryReader {
     mutating func cell() -> MessageCell? {
         guard let tag = numbers.number(), let step = numbers.signed(),
             let channel = numbers.number().flatMap({ UInt32(exactly: $0) }),
-            let standing = MessageCell.Standing(
-                rawValue: UInt8(truncatingIfNeeded: tag >> PackedEntryWriter.standingShift)
+            let form = MessageCell.Form(rawValue: UInt8(tag >> PackedEntryWriter.formShift & 3)),
+            let standing = MessageCell.Standing(rawValue: UInt8(tag >> PackedEntryWriter.standingShift & 3)),
+            let mark = WrittenMessage.VersionMark(
+                rawValue: UInt8(truncatingIfNeeded: tag >> PackedEntryWriter.versionShift)
             )
         else { return nil }
         last.id = last.id &+ UInt64(bitPattern: step)
         var cell = MessageCell(
             id: EntityID(saved: last.id),
             channel: channel,
-            form: tag & PackedEntryWriter.recordBit != 0 ? .record : .packed,
+            form: form,
             standing: standing
         )
+        cell.versionMark = mark
         if tag & PackedEntryWriter.lastBit != 0 {
             guard let place = numbers.number().flatMap({ UInt32(exactly: $0) }) else { return nil }
             cell.last = place

@@ -213,7 +213,12 @@ extension CanonicalWriter {
     /// Writes an id's text behind its length; a number without making a `String`. `EntityID.none` is the empty text.
     @inline(__always)
     fileprivate mutating func counted(_ id: EntityID, _ names: Names) {
-        guard let number = id.number else { return counted(names.text(id)) }
+        guard let number = id.number else {
+            return names.withName(id) { name in
+                raw(UInt32(truncatingIfNeeded: name.count))
+                raw(name)
+            }
+        }
         let digits = number.digitCount
         raw(UInt32(truncatingIfNeeded: digits))
         self.number(number, digits: digits)

@@ -85,7 +85,10 @@ struct SourceState: Sendable {
         // A client may not have read this event at all, for example while it was offline.
         if !context.rules.isEmpty, !parts.attention.reads(envelope, context.rules) { return }
         switch family {
-        case .git: parts.commits.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .git:
+            swap(&context.texts, &parts.messages.store.texts)
+            parts.commits.decode(envelope, payload: payload, into: &changes, context: &context)
+            swap(&context.texts, &parts.messages.store.texts)
         case .gateway: parts.gateway.decode(envelope, payload: payload, into: &changes, context: &context)
         case .items: parts.itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
         case .status: parts.statusFiles.decode(envelope, payload: payload, into: &changes, context: &context)

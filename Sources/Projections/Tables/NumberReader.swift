@@ -31,6 +31,9 @@ struct NumberReader {
 
     var isAtEnd: Bool { offset == bytes.count }
 
+    /// The bytes that were not read yet, borrowed.
+    var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
+
     /// Passes over the rest.
     mutating func skipAll() {
         offset = bytes.count

@@ -3,7 +3,7 @@ import JSON
 
 /// The place of a text in a `TextPool`, in one word: 20 bits of page number, 18 bits of offset in the page, 24 bits of
 /// length, a bit for escapes as in JSON, and a bit for an object behind the text. Means nothing without its pool.
-struct PooledText: BitwiseCopyable, Sendable {
+struct PooledText: BitwiseCopyable, Codable, Hashable, Sendable {
     private static let escapedBit: UInt64 = 1
     private static let objectBit: UInt64 = 2
     private static let countShift: UInt64 = 2
@@ -61,7 +61,7 @@ struct PooledText: BitwiseCopyable, Sendable {
 ///
 /// A value that only grows; copies share all pages but the last. A text lies whole in one page, so it is lent without
 /// being joined. Loaded places must pass `holds` before any text is lent.
-struct TextPool: Sendable {
+struct TextPool: Codable, Sendable {
     /// The bytes of a page. A text longer than this has a page of its own, at offset 0.
     fileprivate static let pageSize = 1 << 18
     /// The length of the longest text. The scanner of plain frames refuses longer payloads, so nothing longer comes
@@ -83,7 +83,8 @@ struct TextPool: Sendable {
         if count == 0 { return .empty }
         if pages.last.map({ $0.count + count > Self.pageSize }) ?? true {
             pages.append([])
-            pages[pages.count - 1].reserveCapacity(max(Self.pageSize, count))
+            // The first page grows with its texts: many pools hold only a few.
+            if pages.count > 1 { pages[pages.count - 1].reserveCapacity(max(Self.pageSize, count)) }
         }
         let page = pages.count - 1
         let offset = pages[page].count
@@ -100,6 +101,18 @@ struct TextPool: Sendable {
             hasEscapes: text.hasEscapes,
             hasObject: objectCount > 0
         )
+    }
+
+    /// Copies bytes that are no text of JSON; `nil` if they are more than `countMax`.
+    mutating func add(packed bytes: [UInt8]) -> PooledText? {
+        guard bytes.count <= Self.countMax else { return nil }
+        return bytes.withUnsafeBytes { add(JSONText(bytes: $0, hasEscapes: false)) }
+    }
+
+    /// Lends bytes that are no text of JSON to a closure; they are valid only during the call.
+    @inline(__always)
+    func withPacked<Result>(_ text: PooledText, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withText(text) { try body($0.bytes) }
     }
 
     /// Lends a text to a closure; it is valid only during the call.

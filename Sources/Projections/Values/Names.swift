@@ -63,9 +63,12 @@ package struct Names: Sendable {
 
     /// Lends the text at an index, only during the call.
     @inline(__always)
-    private func withText<Result>(at place: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    private func withText<Result>(
+        at place: Int,
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
         let start = place == 0 ? 0 : ends[place - 1]
-        return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<ends[place]])) }
+        return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[start..<ends[place]])) }
     }
 
     /// Whether handles mean the same in another table.
@@ -77,6 +80,13 @@ package struct Names: Sendable {
     func text(_ id: EntityID) -> String {
         if let number = id.number { return String(number) }
         return id.nameIndex.map { withText(at: $0) { String(decoding: $0, as: UTF8.self) } } ?? ""
+    }
+
+    /// Lends the bytes of an id that is no number, only during the call; none for `EntityID.none`.
+    @inline(__always)
+    func withName<Result>(_ id: EntityID, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        guard let place = id.nameIndex else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return try withText(at: place, body)
     }
 
     /// Whether one id sorts before another by UTF-8 bytes: the only order of ids.

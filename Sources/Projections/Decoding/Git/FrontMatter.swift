@@ -80,7 +80,7 @@ struct MessageFile {
 }
 
 /// The contents of a message file: its front matter's members and its body.
-struct FrontMatter: Codable, Hashable, Sendable {
+struct FrontMatter: Hashable, Sendable {
     /// `from`, as written.
     var from: String
     var date: Timestamp
@@ -126,6 +126,23 @@ struct FrontMatter: Codable, Hashable, Sendable {
         if rules.contains(.scalarsHaveTypes) { return try TypedFrontMatter.members(of: file) }
         if let plain = PlainFrontMatter.members(of: file.frontMatter[...]) { return plain }
         return try YAMLFrontMatter.members(of: file.frontMatter)
+    }
+
+    /// The message as a fold keeps it.
+    func saying(names: inout Names) -> MessageSaying {
+        MessageSaying(
+            text: MessageText(content),
+            author: from,
+            createdAt: date,
+            editedAt: edited,
+            replyTo: replyTo.map { names.id($0) },
+            tags: tags,
+            files: files,
+            images: images,
+            attachments: attachments,
+            extra: extra,
+            form: fingerprint
+        )
     }
 
     /// Takes the members. The fingerprint is that of no bytes; the caller sets it.

@@ -221,6 +221,7 @@ private struct MessageLists: Codable {
 
     /// Fills in the lists that a version lacks.
     func fill(_ write: inout MessageWrite) {
+        write.stored = nil
         write.files = write.files ?? files
         write.images = write.images ?? images
         write.attachments = write.attachments ?? attachments

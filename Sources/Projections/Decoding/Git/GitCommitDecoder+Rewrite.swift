@@ -11,7 +11,7 @@ extension GitCommitDecoder {
     mutating func decode(_ document: GitRewriteDocument, context: inout FoldContext) -> [Change] {
         let sequence = context.event.sequence.rawValue
         rewrites.insert(sequence)
-        read(document.files, of: document.changes, rules: context.rules)
+        read(document.files, of: document.changes, context: &context)
         let old = history.index(of: document.from)
         if old == nil { context.issue("the log has no commit \(document.from), which was the branch's tip") }
         guard let new = history.index(of: document.to) else {
@@ -23,11 +23,11 @@ extension GitCommitDecoder {
         let lost = history.span(from: old ?? new, to: new)
         scene.note(lost, of: self)
         history.checkOut(new)
-        let step = rewriteStep(lost, oldSequence: old.map { history.nodes[$0].sequence } ?? 0, scene, context.names)
-        scene.restore(step, decoder: self, names: &context.names)
+        let step = rewriteStep(lost, oldSequence: old.map { history.sequence(at: $0) } ?? 0, scene, context.names)
+        scene.restore(step, decoder: self)
         adopt(lost, scene)
-        scene.tell(step, decoder: self, names: &context.names)
-        scene.settle(step, decoder: self, names: &context.names)
+        scene.tell(step, decoder: self, names: context.names)
+        scene.settle(step, decoder: self, names: context.names)
         return scene.changes
     }
 
@@ -80,7 +80,7 @@ extension GitCommitDecoder {
     /// The new tip must be checked out.
     private mutating func adopt(_ lost: GitSpan, _ scene: GitScene) {
         let isKnown = { (key: MessageKey, history: GitHistory) in
-            history.files[key]?.usable != nil || history.graves[key] != nil
+            history.file(at: key)?.usable != nil || history.graves[key] != nil
         }
         for (key, difference) in lost.files where !isKnown(key, history) {
             if let usable = difference.before?.usable { orphans[key] = scene.grave(of: usable) }

@@ -5,18 +5,18 @@ extension GitCommitDecoder {
     /// other commits; `Messages` adds those whose texts it still shows.
     func collectNeeded(into sequences: inout SequenceSet) {
         sequences.formUnion(rewrites)
-        if let tip = history.tip { sequences.insert(history.nodes[tip].sequence) }
+        if let tip = history.tip { sequences.insert(history.sequence(at: tip)) }
     }
 
     /// All trees, as their differences, one value a commit in log order; then the tip, the graves beside the trees, and
     /// the rewrites.
     func normalForm(names: Names, into take: (JSONValue) -> Void) {
-        for node in history.nodes { take(GitFact.commit(node, basis: basis(of: node), names)) }
+        for index in 0..<history.count { take(GitFact.commit(index, of: history, names)) }
         let keys = orphans.keys.sorted { $0.precedes($1, names) }
         take(
             .object([
-                "tip": .text(history.tip.map { history.nodes[$0].commit }),
-                "orphans": .array(keys.map { GitFact.entry($0, [GitFact.grave(orphans[$0])], names) }),
+                "tip": .text(history.tip.map { history.commit(at: $0) }),
+                "orphans": .array(keys.map { GitFact.entry($0, [GitFact.grave(orphans[$0], history.blobs)], names) }),
                 "rewrites": .array(rewrites.sorted().map { .string(String($0)) }),
             ])
         )
@@ -25,8 +25,8 @@ extension GitCommitDecoder {
     /// The trees of the dropped commits, in log order: any of them may be the parent of a later commit. Kept commits
     /// give their own trees when they are replayed.
     func facts(keeping kept: SequenceSet, names: Names) -> JSONValue {
-        let dropped = history.nodes.filter { !kept.contains($0.sequence) }
-        return .object(["commits": .array(dropped.map { GitFact.commit($0, basis: basis(of: $0), names) })])
+        let dropped = (0..<history.count).filter { !kept.contains(history.sequence(at: $0)) }
+        return .object(["commits": .array(dropped.map { GitFact.commit($0, of: history, names) })])
     }
 
     /// Expects the dropped commits. They are not added at once: a replay up to an early event must not know later ones.
@@ -35,15 +35,11 @@ extension GitCommitDecoder {
         guard let commits = facts["commits"]?.array else { throw ProjectionError.facts("git has no `commits`") }
         var awaited: [GitHistory.Awaited] = []
         for fact in commits {
-            guard let commit = GitFact.awaited(fact, &names) else {
+            guard let commit = GitFact.awaited(fact, &names, &history.blobs) else {
                 throw ProjectionError.facts("a git commit has another form")
             }
             awaited.append(commit)
         }
         history.expect(awaited)
-    }
-
-    private func basis(of node: GitHistory.Node) -> String? {
-        node.basis.map { history.nodes[$0].commit }
     }
 }

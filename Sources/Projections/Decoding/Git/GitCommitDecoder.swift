@@ -13,9 +13,9 @@ struct GitCommitDecoder: EventDecoder {
     private static let rewriteKind = "git.rewrite/1"
 
     var history = GitHistory()
-    /// The message files read so far, by blob. Not in facts or normal forms: the kept events give them again. A message
+    /// The message files read so far. Not in facts or normal forms: the kept events give them again. A message
     /// file's blob that is not here had no text in its event, or its event was dropped.
-    var readings: [String: MessageReading] = [:]
+    var readings = GitReadings()
     /// The graves of messages that only rewritten branches had, unknown to the tip.
     var orphans: [MessageKey: GitHistory.Grave] = [:]
     /// The sequences of the events that rewrote the branch. All of them are needed, because no tree shows a rewrite.
@@ -28,7 +28,7 @@ struct GitCommitDecoder: EventDecoder {
     init() {}
 
     /// The id of the commit that is checked out; `nil` for the empty tree.
-    var tipCommit: String? { history.tip.map { history.nodes[$0].commit } }
+    var tipCommit: String? { history.tip.map { history.commit(at: $0) } }
 
     mutating func decode(
         _ envelope: Envelope,
@@ -89,7 +89,7 @@ struct GitCommitDecoder: EventDecoder {
             context.issue("the log has no commit \(parent.parent.commit ?? ""), which is a parent of this one")
         }
         // Before the step, which needs to know of each blob whether it is a message.
-        for parent in parents { read(document.files, of: parent.parent.changes, rules: context.rules) }
+        for parent in parents { read(document.files, of: parent.parent.changes, context: &context) }
         var scene = GitScene(context, author: document.author, time: document.committedAt)
         scene.note(history.span(from: history.tip, to: parents.basis?.index), of: self)
         history.checkOut(parents.basis?.index)
@@ -106,71 +106,59 @@ struct GitCommitDecoder: EventDecoder {
         scene.note(step, of: self)
         // First the deeds' keys as their parents had them, then the deeds, then all other keys as the new tree has
         // them.
-        scene.restore(step, decoder: self, names: &context.names)
+        scene.restore(step, decoder: self)
         history.checkOut(history.add(step.node))
-        scene.tell(step, decoder: self, names: &context.names)
-        scene.settle(step, decoder: self, names: &context.names)
+        scene.tell(step, decoder: self, names: context.names)
+        scene.settle(step, decoder: self, names: context.names)
         for fault in step.faults where !scene.rules.contains(.faultsAreNotTold) {
-            context.issue("\"\(fault.path)\" is no message: \(readings[fault.blob]?.fault ?? MessageReading.noText)")
+            context.issue("\"\(fault.path)\" is no message: \(readings.fault(fault.blob) ?? Self.noText)")
         }
         return scene.changes
     }
 
     /// Reads the message files among an event's texts, each blob once: equal content is one reading, in whatever file
     /// or commit it occurs.
-    mutating func read(_ files: GitFiles, of changes: [GitPathChange], rules: ReadingRules) {
+    mutating func read(_ files: GitFiles, of changes: [GitPathChange], context: inout FoldContext) {
+        let rules = context.rules
         for change in changes {
-            guard let to = change.to, to.isFile, readings[to.blob] == nil, let text = files.texts[to.blob] else {
+            guard let to = change.to, to.isFile, VibeChannelPath(change.path, rules: rules)?.message != nil else {
                 continue
             }
-            guard VibeChannelPath(change.path, rules: rules)?.message != nil else { continue }
+            // Also without a text: the trees refer to contents by their places.
+            let blob = history.blobs.add(to.blob)
+            guard !readings.contains(blob), let text = files.texts[to.blob] else { continue }
             let isLarge = (files.sizes[to.blob] ?? 0) > Self.fetchedBytesMax
-            readings[to.blob] =
-                isLarge && rules.contains(.largeFilesAreNotFetched)
-                ? .fault("it is too large for the client to fetch") : MessageReading(text, rules: rules)
+            if isLarge, rules.contains(.largeFilesAreNotFetched) {
+                readings.set(blob, fault: "it is too large for the client to fetch")
+                continue
+            }
+            do {
+                let message = try FrontMatter(file: text, rules: rules)
+                try readings.set(blob, message.saying(names: &context.names), &context.texts)
+            } catch {
+                readings.set(blob, fault: (error as? FrontMatter.Fault)?.reason ?? Self.noText)
+            }
         }
     }
+
+    private static let noText = "its event holds no text of it, for it is too large or not UTF-8"
 
     /// The largest file whose content GitHub's contents API returns, in bytes:
     /// <https://docs.github.com/en/rest/repos/contents#get-repository-content>.
     private static let fetchedBytesMax: Int64 = 1 << 20
 }
 
-/// A blob read as a message file, or why it is none. A fault's text is in lower case and contains nothing of the file.
-enum MessageReading: Codable, Sendable {
-    case message(FrontMatter)
-    case fault(String)
-
-    static let noText = "its event holds no text of it, for it is too large or not UTF-8"
-
-    init(_ text: String, rules: ReadingRules) {
-        do {
-            self = .message(try FrontMatter(file: text, rules: rules))
-        } catch {
-            self = .fault(error.reason)
-        }
-    }
-
-    var message: FrontMatter? {
-        if case .message(let message) = self { message } else { nil }
-    }
-
-    var fault: String? {
-        if case .fault(let reason) = self { reason } else { nil }
-    }
-}
-
 extension GitCommitDecoder {
     /// The status of a key in a tree.
     enum Status: Hashable {
         case nowhere
-        case live(blob: String)
+        case live(blob: UInt32)
         case deleted(GitHistory.Grave)
     }
 
     /// The status of a key in the tree that is checked out.
     func status(_ key: MessageKey) -> Status {
-        status(key, file: history.files[key], grave: history.graves[key])
+        status(key, file: history.file(at: key), grave: history.graves[key])
     }
 
     func status(_ key: MessageKey, file: GitHistory.File?, grave: GitHistory.Grave?) -> Status {

@@ -9,14 +9,16 @@ import EventLog
 ///
 /// Compacted logs contain this form, so it must stay readable (I31).
 enum GitFact {
-    static func commit(_ node: GitHistory.Node, basis: String?, _ names: Names) -> JSONValue {
+    static func commit(_ index: Int, of history: GitHistory, _ names: Names) -> JSONValue {
+        let node = history.node(at: index)
+        let blobs = history.blobs
         let folders = node.folders.sorted { names.precedes($0.key, $1.key) }
         return .array([
             .string(node.commit),
             .int(node.sequence),
-            basis.map { .string($0) } ?? .null,
-            differences(node.files, names, file),
-            differences(node.graves, names, grave),
+            node.basis.map { .string(history.commit(at: $0)) } ?? .null,
+            differences(node.files, names) { file($0, blobs) },
+            differences(node.graves, names) { grave($0, blobs) },
             .array(folders.map { .array([.string(names.text($0.key)), .int($0.value)]) }),
         ])
     }
@@ -27,11 +29,11 @@ enum GitFact {
     }
 
     /// Null for no grave, which is one side of a difference.
-    static func grave(_ grave: GitHistory.Grave?) -> JSONValue {
+    static func grave(_ grave: GitHistory.Grave?, _ blobs: GitIDs) -> JSONValue {
         guard let grave else { return .null }
         return .array([
             grave.since.normalForm,
-            .string(grave.usable),
+            .string(blobs.text(grave.usable)),
             grave.deletedAt?.normalForm ?? .null,
             grave.deletedBy.map { .string($0) } ?? .null,
             .bool(grave.isMoved),
@@ -39,10 +41,10 @@ enum GitFact {
     }
 
     /// Two elements for a message, whose last message is the blob itself.
-    private static func file(_ file: GitHistory.File?) -> JSONValue {
+    private static func file(_ file: GitHistory.File?, _ blobs: GitIDs) -> JSONValue {
         guard let file else { return .null }
-        let values: [JSONValue] = [.string(file.blob), .int(file.since)]
-        return .array(file.isMessage ? values : values + [file.usable.map { .string($0) } ?? .null])
+        let values: [JSONValue] = [.string(blobs.text(file.blob)), .int(file.since)]
+        return .array(file.isMessage ? values : values + [file.usable.map { .string(blobs.text($0)) } ?? .null])
     }
 
     /// A table of differences, sorted by key, since a dictionary has no order (I10).
@@ -60,10 +62,10 @@ enum GitFact {
 
 extension GitFact {
     /// Reads what `commit` wrote; `nil` for anything else.
-    static func awaited(_ fact: JSONValue, _ names: inout Names) -> GitHistory.Awaited? {
+    static func awaited(_ fact: JSONValue, _ names: inout Names, _ blobs: inout GitIDs) -> GitHistory.Awaited? {
         guard let parts = fact.array, parts.count == 6, let commit = parts[0].string,
-            let sequence = parts[1].number?.uint64, let files = differences(parts[3], &names, file),
-            let graves = differences(parts[4], &names, grave)
+            let sequence = parts[1].number?.uint64, let files = differences(parts[3], &names, &blobs, file),
+            let graves = differences(parts[4], &names, &blobs, grave)
         else { return nil }
         var node = GitHistory.Node(commit: commit, sequence: sequence)
         node.files = files
@@ -80,7 +82,8 @@ extension GitFact {
     private static func differences<Value>(
         _ value: JSONValue,
         _ names: inout Names,
-        _ decode: (JSONValue) -> Value?
+        _ blobs: inout GitIDs,
+        _ decode: (JSONValue, inout GitIDs) -> Value?
     ) -> [MessageKey: GitHistory.Difference<Value>]? {
         var table: [MessageKey: GitHistory.Difference<Value>] = [:]
         for entry in value.array ?? [] {
@@ -89,19 +92,21 @@ extension GitFact {
                 return nil
             }
             let key = MessageKey(channel: names.id(channel), id: names.id(id))
-            table[key] = GitHistory.Difference(before: decode(parts[2]), after: decode(parts[3]))
+            table[key] = GitHistory.Difference(before: decode(parts[2], &blobs), after: decode(parts[3], &blobs))
         }
         return table
     }
 
-    private static func file(_ value: JSONValue) -> GitHistory.File? {
+    private static func file(_ value: JSONValue, _ blobs: inout GitIDs) -> GitHistory.File? {
         // Two elements are a message, three are a file that is none (see `file` above).
         guard let parts = value.array, parts.count >= 2, let blob = parts[0].string, let since = parts[1].number?.uint64
         else { return nil }
-        return GitHistory.File(blob: blob, usable: parts.count == 2 ? blob : parts[2].string, since: since)
+        let place = blobs.add(blob)
+        let usable = parts.count == 2 ? place : parts[2].string.map { blobs.add($0) }
+        return GitHistory.File(blob: place, usable: usable, since: since)
     }
 
-    private static func grave(_ value: JSONValue) -> GitHistory.Grave? {
+    private static func grave(_ value: JSONValue, _ blobs: inout GitIDs) -> GitHistory.Grave? {
         guard let parts = value.array, parts.count == 5, let since = EventReference(normalForm: parts[0]),
             let usable = parts[1].string, let isMoved = parts[4].bool
         else { return nil }
@@ -109,7 +114,7 @@ extension GitFact {
             since: since,
             deletedAt: Timestamp(normalForm: parts[2]),
             deletedBy: parts[3].string,
-            usable: usable,
+            usable: blobs.add(usable),
             isMoved: isMoved
         )
     }

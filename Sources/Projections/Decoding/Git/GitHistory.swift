@@ -7,20 +7,36 @@ import EventLog
 /// One tree is checked out. To check out another one applies and takes back the differences on the path between them.
 ///
 /// The bases form a tree of commits whose root is the empty tree. It is not git's graph of parents: a merge has one
-/// basis. A basis always comes before its commit in `nodes`, so paths end.
+/// basis. A basis always comes before its commit, so paths end.
+///
+/// Commits, files and differences lie packed in pages: a commit that changes one file takes about 150 bytes, the tables
+/// that find its ids and its path included.
 struct GitHistory: Codable, Sendable {
     /// A message file in a tree.
-    struct File: Codable, Hashable, Sendable {
-        /// The id of the content; `GitCommitDecoder.readings` has the message that it contains, if it is one.
-        var blob: String
-        /// The last blob under this path, in this line of history, that was a message; `nil` if none was.
-        var usable: String?
+    struct File: BitwiseCopyable, Codable, Hashable, Sendable {
+        /// The content's place in `GitHistory.blobs`; `GitCommitDecoder.readings` has the message that it contains, if
+        /// it is one.
+        let blob: UInt32
+        /// `UInt32.max` for none.
+        private var lastMessage: UInt32
         /// The sequence of the event that made this content. A merge that takes another parent's file keeps that file's
         /// sequence.
-        var since: UInt64
+        let since: UInt64
+
+        init(blob: UInt32, usable: UInt32?, since: UInt64) {
+            self.blob = blob
+            lastMessage = usable ?? .max
+            self.since = since
+        }
+
+        /// The last blob under this path, in this line of history, that was a message; `nil` if none was.
+        var usable: UInt32? {
+            get { lastMessage == .max ? nil : lastMessage }
+            set { lastMessage = newValue ?? .max }
+        }
 
         /// Whether the file is a message.
-        var isMessage: Bool { usable == blob }
+        var isMessage: Bool { lastMessage == blob }
     }
 
     /// The remains of a message that an ancestor had and a tree lacks. A key has a file or a grave in a tree, never
@@ -32,7 +48,7 @@ struct GitHistory: Codable, Sendable {
         var deletedAt: Timestamp?
         var deletedBy: String?
         /// The last blob that was a message.
-        var usable: String
+        var usable: UInt32
         /// Whether the message moved to another path and is not deleted.
         var isMoved = false
     }
@@ -43,15 +59,13 @@ struct GitHistory: Codable, Sendable {
         var after: Value?
     }
 
-    /// One commit.
+    /// One commit, unpacked.
     struct Node: Codable, Sendable {
         var commit: String
         var sequence: UInt64
         /// The index of the commit that the differences start from; `nil` for the empty tree. Always less than the
         /// commit's own index.
         var basis: Int?
-        /// The number of commits on its chain of bases; `add` sets it.
-        var depth = 0
         /// The differences from the basis. A key without a difference is absent.
         var files: [MessageKey: Difference<File>] = [:]
         var graves: [MessageKey: Difference<Grave>] = [:]
@@ -65,29 +79,72 @@ struct GitHistory: Codable, Sendable {
         var basis: String?
     }
 
-    /// In log order. Indexes are stable: no commit is ever removed.
-    private(set) var nodes: [Node] = []
+    /// The ids of all commits, in log order. A commit's place is its index, which is stable: no commit is ever removed.
+    private var commits = GitIDs()
+    /// The ids of all contents that a message path had.
+    var blobs = GitIDs()
+    /// By index.
+    private var nodes = Pages<PackedNode>()
+    /// The differences of the commits' files, commit by commit, and the files on both sides of them.
+    private var differences = Pages<PackedDifference>()
+    private var versions = Pages<File>()
+    /// The parts of commits that most lack, by index.
+    private var rarities: [UInt32: Rarity] = [:]
     /// In reverse order: the next one to admit is the last.
     private var awaited: [Awaited] = []
-    /// The index in `nodes` of each commit, by its id.
-    private var indexes: [String: Int] = [:]
-    /// The commit that is checked out; `nil` for the empty tree. `files`, `graves` and `folders` are its tree.
+    /// The commit that is checked out; `nil` for the empty tree. `tree`, `graves` and `folders` are its tree.
     private(set) var tip: Int?
-    private(set) var files: [MessageKey: File] = [:]
+    private var tree = GitTree()
     private(set) var graves: [MessageKey: Grave] = [:]
     /// How many files each top-level folder has, messages or not; a folder without files is absent, as in git.
     private(set) var folders: [EntityID: Int] = [:]
 
-    /// The index of a commit; `nil` if no event up to now contained it.
-    func index(of commit: String) -> Int? { indexes[commit] }
+    init() {}
 
-    /// Adds a commit without checking it out, and returns its index. Its basis must be in `nodes`.
+    /// How many commits there are.
+    var count: Int { nodes.count }
+
+    /// The index of a commit; `nil` if no event up to now contained it.
+    func index(of commit: String) -> Int? { commits.find(commit).map { Int($0) } }
+
+    /// The id of the commit at an index.
+    func commit(at index: Int) -> String { commits.text(UInt32(truncatingIfNeeded: index)) }
+
+    /// The sequence of the event that has the commit at an index.
+    func sequence(at index: Int) -> UInt64 { nodes[index].sequence }
+
+    /// The file under a key in the tree that is checked out.
+    func file(at key: MessageKey) -> File? { tree.version(at: key).map { versions[Int($0)] } }
+
+    /// Adds a commit without checking it out, and returns its index. Its basis must be in the history, the commit itself
+    /// must not.
     mutating func add(_ node: Node) -> Int {
-        var node = node
-        node.depth = node.basis.map { nodes[$0].depth + 1 } ?? 0
-        indexes[node.commit] = nodes.count
-        nodes.append(node)
-        return nodes.count - 1
+        let index = nodes.count
+        var extra = node.folders
+        for (key, difference) in node.files {
+            let path = tree.addedPath(of: key)
+            let packed = PackedDifference(
+                path: path,
+                before: added(difference.before, at: path),
+                after: added(difference.after, at: path)
+            )
+            differences.append(packed)
+            if packed.count != 0 { extra[key.channel, default: 0] -= packed.count }
+        }
+        let rarity = Rarity(node.graves, folders: extra)
+        if !rarity.isEmpty { rarities[UInt32(truncatingIfNeeded: index)] = rarity }
+        nodes.append(PackedNode(sequence: node.sequence, basis: node.basis, end: differences.count))
+        let place = commits.add(node.commit)
+        assert(Int(place) == index, "a commit is added once")
+        return index
+    }
+
+    /// The place of a file among the versions. Adds it unless the tree that is checked out has it.
+    private mutating func added(_ file: File?, at path: UInt32) -> UInt32 {
+        guard let file else { return PackedDifference.none }
+        if let known = tree.version(at: path), versions[Int(known)] == file { return known }
+        versions.append(file)
+        return UInt32(truncatingIfNeeded: versions.count - 1)
     }
 
     /// Takes the commits whose events were dropped, in order of their sequences. `admit` adds each in its place.
@@ -95,20 +152,53 @@ struct GitHistory: Codable, Sendable {
         awaited += commits.reversed()
     }
 
-    /// Adds the expected commits that came before an event.
+    /// Adds the expected commits that came before an event. Of two with one id, the first counts.
     mutating func admit(before sequence: UInt64) {
         while let next = awaited.last, next.node.sequence < sequence {
             awaited.removeLast()
+            guard index(of: next.node.commit) == nil else { continue }
             var node = next.node
-            node.basis = next.basis.flatMap { indexes[$0] }
+            node.basis = next.basis.flatMap { index(of: $0) }
             _ = add(node)
         }
     }
 
-    /// Checks out a commit, or the empty tree. Cost: that of the span between the two.
+    /// The commit at an index.
+    func node(at index: Int) -> Node {
+        let packed = nodes[index]
+        var node = Node(commit: commit(at: index), sequence: packed.sequence, basis: packed.basisIndex)
+        forEachFile(ofNode: index) { node.files[$0] = $1 }
+        forEachFolder(ofNode: index) { node.folders[$0, default: 0] += $1 }
+        node.folders = node.folders.filter { $0.value != 0 }
+        for grave in rarity(at: index)?.graves ?? [] { node.graves[grave.key] = grave.difference }
+        return node
+    }
+
+    /// Checks out a commit, or the empty tree. Cost: O(changes of the commits on the path between the two).
     mutating func checkOut(_ target: Int?) {
-        apply(span(from: tip, to: target))
+        let path = path(from: tip, to: target)
+        for index in path.back { takeBack(index) }
+        for index in path.forth { apply(index) }
         tip = target
+    }
+
+    /// The commits between two: those to take back, then those to apply, each in order.
+    private func path(from start: Int?, to end: Int?) -> (back: [Int], forth: [Int]) {
+        var (here, there) = (start, end)
+        var path: (back: [Int], forth: [Int]) = ([], [])
+        while here != there {
+            // The later commit moves to its basis, which is earlier, so both meet at the last common one.
+            if let index = here, index > there ?? -1 {
+                path.back.append(index)
+                here = nodes[index].basisIndex
+            } else if let index = there {
+                path.forth.append(index)
+                there = nodes[index].basisIndex
+            }
+        }
+        // The way down was collected from its end.
+        path.forth.reverse()
+        return path
     }
 
     /// The differences between two commits, collected on the path through their common basis. A key that changes on the
@@ -116,65 +206,140 @@ struct GitHistory: Codable, Sendable {
     ///
     /// Cost: O(changes of the commits on that path).
     func span(from start: Int?, to end: Int?) -> GitSpan {
-        var (here, there) = (start, end)
         var span = GitSpan()
-        var redo: [Int] = []
-        while here != there {
-            // The deeper end moves to its basis, so both meet at the deepest common one.
-            if depth(here) >= depth(there), let index = here {
-                span.takeBack(nodes[index])
-                here = nodes[index].basis
-            } else if let index = there {
-                redo.append(index)
-                there = nodes[index].basis
-            }
-        }
-        // The way down was collected from its end.
-        for index in redo.reversed() { span.add(nodes[index]) }
+        let path = path(from: start, to: end)
+        for index in path.back { takeBack(index, in: &span) }
+        for index in path.forth { add(index, to: &span) }
         return span
     }
 
-    /// A commit's depth; -1 for the empty tree, which is above all roots.
-    private func depth(_ index: Int?) -> Int {
-        index.map { nodes[$0].depth } ?? -1
+    private func add(_ index: Int, to span: inout GitSpan) {
+        forEachFile(ofNode: index) { span.add($1, at: $0) }
+        for grave in rarity(at: index)?.graves ?? [] { span.add(grave.difference, at: grave.key) }
+        forEachFolder(ofNode: index) { span.count($1, in: $0) }
     }
 
-    /// Applies a span that starts at the tip. A difference without an `after` removes the key.
-    private mutating func apply(_ span: GitSpan) {
-        for (key, difference) in span.files { files[key] = difference.after }
-        for (key, difference) in span.graves { graves[key] = difference.after }
-        for (folder, count) in span.folders {
-            let sum = (folders[folder] ?? 0) + count
-            folders[folder] = sum == 0 ? nil : sum
+    private func takeBack(_ index: Int, in span: inout GitSpan) {
+        forEachFile(ofNode: index) { span.takeBack($1, at: $0) }
+        for grave in rarity(at: index)?.graves ?? [] { span.takeBack(grave.difference, at: grave.key) }
+        forEachFolder(ofNode: index) { span.count(-$1, in: $0) }
+    }
+
+    private func forEachFile(ofNode index: Int, _ body: (MessageKey, Difference<File>) -> Void) {
+        for place in places(ofNode: index) {
+            let packed = differences[place]
+            let difference = Difference(before: version(packed.before), after: version(packed.after))
+            body(tree.key(ofPath: packed.path), difference)
         }
+    }
+
+    /// Calls a closure with the numbers of files that a commit adds to folders; a folder may come several times.
+    private func forEachFolder(ofNode index: Int, _ body: (EntityID, Int) -> Void) {
+        for place in places(ofNode: index) where differences[place].count != 0 {
+            body(tree.key(ofPath: differences[place].path).channel, differences[place].count)
+        }
+        for extra in rarity(at: index)?.folders ?? [] { body(extra.folder, extra.count) }
+    }
+
+    /// The places of a commit's differences.
+    private func places(ofNode index: Int) -> Range<Int> {
+        (index == 0 ? 0 : Int(nodes[index - 1].end))..<Int(nodes[index].end)
+    }
+
+    private func rarity(at index: Int) -> Rarity? { rarities[UInt32(truncatingIfNeeded: index)] }
+
+    private func version(_ place: UInt32) -> File? {
+        place == PackedDifference.none ? nil : versions[Int(place)]
+    }
+
+    /// Applies a commit whose basis is checked out.
+    private mutating func apply(_ index: Int) {
+        for place in places(ofNode: index) {
+            let difference = differences[place]
+            tree.set(difference.after, at: difference.path)
+            count(difference.count, in: tree.key(ofPath: difference.path).channel)
+        }
+        guard let rarity = rarity(at: index) else { return }
+        for grave in rarity.graves { graves[grave.key] = grave.difference.after }
+        for extra in rarity.folders { count(extra.count, in: extra.folder) }
+    }
+
+    /// Takes back the commit that is checked out.
+    private mutating func takeBack(_ index: Int) {
+        for place in places(ofNode: index) {
+            let difference = differences[place]
+            tree.set(difference.before, at: difference.path)
+            count(-difference.count, in: tree.key(ofPath: difference.path).channel)
+        }
+        guard let rarity = rarity(at: index) else { return }
+        for grave in rarity.graves { graves[grave.key] = grave.difference.before }
+        for extra in rarity.folders { count(-extra.count, in: extra.folder) }
+    }
+
+    private mutating func count(_ count: Int, in folder: EntityID) {
+        if count == 0 { return }
+        let sum = (folders[folder] ?? 0) + count
+        folders[folder] = sum == 0 ? nil : sum
     }
 }
 
-/// The differences between two trees; `folders` are changes in the number of files.
-struct GitSpan: Codable, Sendable {
-    private(set) var files: [MessageKey: GitHistory.Difference<GitHistory.File>] = [:]
-    private(set) var graves: [MessageKey: GitHistory.Difference<GitHistory.Grave>] = [:]
-    private(set) var folders: [EntityID: Int] = [:]
+// MARK: - Packed commits
 
-    /// Extends the span forward by one commit.
-    mutating func add(_ node: GitHistory.Node) {
-        for (key, difference) in node.files {
-            files[key, default: .init(before: difference.before)].after = difference.after
+extension GitHistory {
+    /// A commit without its id and its differences. Words of 32 bits leave no padding.
+    private struct PackedNode: BitwiseCopyable {
+        private let high: UInt32
+        private let low: UInt32
+        /// Counted from 1; 0 for the empty tree.
+        private let basis: UInt32
+        /// The place behind its last difference; the first one follows the last of the commit before.
+        let end: UInt32
+
+        init(sequence: UInt64, basis: Int?, end: Int) {
+            high = UInt32(truncatingIfNeeded: sequence >> 32)
+            low = UInt32(truncatingIfNeeded: sequence)
+            self.basis = UInt32(truncatingIfNeeded: basis.map { $0 + 1 } ?? 0)
+            self.end = UInt32(truncatingIfNeeded: end)
         }
-        for (key, difference) in node.graves {
-            graves[key, default: .init(before: difference.before)].after = difference.after
-        }
-        for (folder, count) in node.folders { folders[folder, default: 0] += count }
+
+        var sequence: UInt64 { UInt64(high) << 32 | UInt64(low) }
+        var basisIndex: Int? { basis == 0 ? nil : Int(basis) - 1 }
     }
 
-    /// Extends the span backward by one commit.
-    mutating func takeBack(_ node: GitHistory.Node) {
-        for (key, difference) in node.files {
-            files[key, default: .init(before: difference.after)].after = difference.before
+    /// The difference of one file: places of a path and of two versions.
+    private struct PackedDifference: BitwiseCopyable {
+        static let none = UInt32.max
+
+        let path: UInt32
+        let before: UInt32
+        let after: UInt32
+
+        /// How many files the difference adds to the folder: 1, 0 or -1.
+        var count: Int { (after == Self.none ? 0 : 1) - (before == Self.none ? 0 : 1) }
+    }
+
+    /// The parts that most commits lack.
+    private struct Rarity: Codable {
+        struct GraveDifference: Codable {
+            var key: MessageKey
+            var difference: Difference<Grave>
         }
-        for (key, difference) in node.graves {
-            graves[key, default: .init(before: difference.after)].after = difference.before
+
+        struct FolderCount: Codable {
+            var folder: EntityID
+            var count: Int
         }
-        for (folder, count) in node.folders { folders[folder, default: 0] -= count }
+
+        /// A list, as it is only walked through.
+        var graves: [GraveDifference]
+        /// How many more files each folder has than the differences of message files tell.
+        var folders: [FolderCount]
+
+        init(_ graves: [MessageKey: Difference<Grave>], folders: [EntityID: Int]) {
+            self.graves = graves.map { GraveDifference(key: $0.key, difference: $0.value) }
+            self.folders = folders.filter { $0.value != 0 }.map { FolderCount(folder: $0.key, count: $0.value) }
+        }
+
+        var isEmpty: Bool { graves.isEmpty && folders.isEmpty }
     }
 }

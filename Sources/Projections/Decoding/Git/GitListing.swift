@@ -71,17 +71,17 @@ extension GitCommitDecoder {
         let before = listing
         listing.apply(span, context.names)
         var scene = GitScene(context, author: nil, time: nil)
-        for change in changes { see(change, before, &scene, names: &context.names) }
+        for change in changes { see(change, before, &scene, context.names) }
         let names = context.names
         for channel in Set(span.files.keys.map(\.channel)).sorted(by: { names.precedes($0, $1) }) {
             let (wereHidden, areHidden) = (before.hidden(channel), listing.hidden(channel))
             for id in listing.listed(channel) where wereHidden.contains(id) {
                 let key = MessageKey(channel: channel, id: id)
-                scene.comeIntoSight(key, decoder: self, names: &context.names)
+                scene.comeIntoSight(key, decoder: self)
             }
             for id in before.listed(channel) where areHidden.contains(id) {
                 let key = MessageKey(channel: channel, id: id)
-                scene.stand(key, .nowhere, decoder: self, names: &context.names)
+                scene.stand(key, .nowhere, decoder: self)
             }
         }
         return scene.changes
@@ -89,7 +89,7 @@ extension GitCommitDecoder {
 
     /// Passes on one change unless its file is not listed. A written file counts by the new listing, a deleted one by
     /// the listing before the event.
-    private func see(_ change: Change, _ before: GitListing, _ scene: inout GitScene, names: inout Names) {
+    private func see(_ change: Change, _ before: GitListing, _ scene: inout GitScene, _ names: Names) {
         switch change {
         case .message(.written(let write)) where listing.hides(write.key, names),
             .message(.stands(_, .version(let write))) where listing.hides(write.key, names):
@@ -99,7 +99,7 @@ extension GitCommitDecoder {
             break
         case .message(.moved(let from, let to, _, _)) where before.hides(from, names) || listing.hides(to, names):
             // `GitScene.tell` adds a change of its own for the new path.
-            if !before.hides(from, names) { scene.stand(from, .nowhere, decoder: self, names: &names) }
+            if !before.hides(from, names) { scene.stand(from, .nowhere, decoder: self) }
         default: scene.pass(change)
         }
     }

@@ -11,6 +11,8 @@ struct GitScene {
     /// The remote's time of the event's deeds; `nil` for a rewrite, which states none.
     let time: Timestamp?
     let rules: ReadingRules
+    /// The texts that the decoder's readings lie in.
+    private let texts: TextPool
     /// The statuses, before the event, of the keys that it may touch. Complete once the spans and the step were noted.
     private(set) var statuses: [MessageKey: GitCommitDecoder.Status] = [:]
     /// Whether each folder that the event may touch existed before it.
@@ -21,12 +23,13 @@ struct GitScene {
     init(_ context: FoldContext, author: String?, time: Timestamp?) {
         event = context.event
         rules = context.rules
+        texts = context.texts
         self.author = author
         self.time = time
     }
 
     /// The grave of a message that the event deletes.
-    func grave(of usable: String) -> GitHistory.Grave {
+    func grave(of usable: UInt32) -> GitHistory.Grave {
         GitHistory.Grave(since: event, deletedAt: time, deletedBy: author, usable: usable)
     }
 
@@ -55,16 +58,16 @@ struct GitScene {
 
     /// Sets the keys of the deeds back to their statuses in the tree that the deeds were done to. Otherwise a deed
     /// would show as a change of another branch's version.
-    mutating func restore(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
+    mutating func restore(_ step: GitStep, decoder: GitCommitDecoder) {
         for key in step.deeds.flatMap(\.keys) {
             assert(statuses[key] != nil, "a deed's key is noted before its tree is left")
             guard let origin = step.origins[key], statuses[key] != origin else { continue }
-            stand(key, origin, decoder: decoder, names: &names)
+            stand(key, origin, decoder: decoder)
         }
     }
 
     /// Tells what the commit did, new folders first: a message's channel exists before the message.
-    mutating func tell(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
+    mutating func tell(_ step: GitStep, decoder: GitCommitDecoder, names: Names) {
         for folder in step.madeFolders {
             // Another branch had the folder. If it did not vanish first, the fold would take it for known and make no
             // history entry.
@@ -72,15 +75,15 @@ struct GitScene {
             let fields = ChannelFields(id: folder, name: names.text(folder), kind: "folder")
             changes.append(.channel(.stated(fields)))
         }
-        for deed in step.deeds { tell(deed, decoder: decoder, names: &names) }
+        for deed in step.deeds { tell(deed, decoder: decoder) }
     }
 
-    private mutating func tell(_ deed: GitStep.Deed, decoder: GitCommitDecoder, names: inout Names) {
+    private mutating func tell(_ deed: GitStep.Deed, decoder: GitCommitDecoder) {
         switch deed {
         case .wrote(let key, let blob, let previous):
-            guard var write = write(key, blob, decoder, &names) else { return }
+            guard var write = write(key, blob, decoder) else { return }
             // Without a readable previous version the content counts as changed.
-            write.changesContent = previous.flatMap { decoder.readings[$0]?.message?.content } != write.content
+            write.changesContent = previous.map { !decoder.readings.haveSameText($0, blob, texts) } ?? true
             write.remoteTime = time
             write.by = author
             changes.append(.message(.written(write)))
@@ -90,21 +93,20 @@ struct GitScene {
         case .moved(let from, let to, let blob):
             changes.append(.message(.moved(from: from, to: to, remoteTime: time, by: author)))
             // The move takes the message's history along; the content at the new path is set without a revision.
-            stand(to, .live(blob: blob), decoder: decoder, names: &names)
+            stand(to, .live(blob: blob), decoder: decoder)
         }
     }
 
     /// Sets every noted key and folder without a deed to its status in the tip's tree. The tip must be checked out.
     /// Sorted, because a dictionary has no order (I10).
-    mutating func settle(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
+    mutating func settle(_ step: GitStep, decoder: GitCommitDecoder, names: Names) {
         let told = Set(step.deeds.flatMap(\.keys))
-        let texts = names
-        let keys = statuses.keys.filter { !told.contains($0) }.sorted { $0.precedes($1, texts) }
+        let keys = statuses.keys.filter { !told.contains($0) }.sorted { $0.precedes($1, names) }
         for key in keys where decoder.status(key) != statuses[key] {
-            stand(key, decoder.status(key), decoder: decoder, names: &names)
+            stand(key, decoder.status(key), decoder: decoder)
         }
         let untold = folders.keys.filter { !step.madeFolders.contains($0) && !step.removedFolders.contains($0) }
-        for folder in untold.sorted(by: { texts.precedes($0, $1) }) {
+        for folder in untold.sorted(by: { names.precedes($0, $1) }) {
             let isPresent = decoder.history.folders[folder] != nil
             if isPresent != folders[folder] { changes.append(.channel(.stands(folder, isPresent: isPresent))) }
         }
@@ -116,17 +118,12 @@ struct GitScene {
     }
 
     /// Sets a key to a status, without a revision or history: a branch moved, and nobody wrote or deleted anything.
-    mutating func stand(
-        _ key: MessageKey,
-        _ status: GitCommitDecoder.Status,
-        decoder: GitCommitDecoder,
-        names: inout Names
-    ) {
+    mutating func stand(_ key: MessageKey, _ status: GitCommitDecoder.Status, decoder: GitCommitDecoder) {
         switch status {
         case .nowhere: changes.append(.message(.stands(key, .nowhere)))
         case .live(let blob):
             // The text is missing only if a compaction dropped the message.
-            guard let write = write(key, blob, decoder, &names) else { return }
+            guard let write = write(key, blob, decoder) else { return }
             changes.append(.message(.stands(key, .version(write))))
         case .deleted(let grave):
             let deletion = MessageDeletion(
@@ -135,14 +132,14 @@ struct GitScene {
                 deletedAt: grave.deletedAt,
                 deletedBy: grave.deletedBy
             )
-            let last = write(key, grave.usable, decoder, &names)
+            let last = write(key, grave.usable, decoder)
             changes.append(.message(.stands(key, .deleted(deletion, since: grave.since, last: last))))
         }
     }
 
     /// Tells an older message as written now, because the client sees it for the first time.
-    mutating func comeIntoSight(_ key: MessageKey, decoder: GitCommitDecoder, names: inout Names) {
-        guard case .live(let blob) = decoder.status(key), let write = write(key, blob, decoder, &names) else { return }
+    mutating func comeIntoSight(_ key: MessageKey, decoder: GitCommitDecoder) {
+        guard case .live(let blob) = decoder.status(key), let write = write(key, blob, decoder) else { return }
         changes.append(.message(.written(write)))
     }
 
@@ -154,22 +151,12 @@ struct GitScene {
     /// The version that a blob is under a key; `nil` if the blob's text is not known or no message.
     private func write(
         _ key: MessageKey,
-        _ blob: String,
-        _ decoder: GitCommitDecoder,
-        _ names: inout Names
+        _ blob: UInt32,
+        _ decoder: GitCommitDecoder
     ) -> MessageWrite? {
-        guard let message = decoder.readings[blob]?.message else { return nil }
-        var write = MessageWrite(key: key, order: .byCreation, content: message.content)
-        write.author = message.from
-        write.createdAt = message.date
-        write.editedAt = message.edited
-        write.replyTo = message.replyTo.map { names.id($0) }
-        write.tags = message.tags
-        write.files = message.files
-        write.images = message.images
-        write.attachments = message.attachments
-        write.extra = message.extra
-        write.form = message.fingerprint
+        guard let saying = decoder.readings.saying(blob, texts) else { return nil }
+        var write = MessageWrite(key: key, order: .byCreation, saying: saying)
+        write.stored = decoder.readings.stored(blob)
         // Commits have no versions of their own: the log's order decides.
         write.revisesByArrival = true
         return write

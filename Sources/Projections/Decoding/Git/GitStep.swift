@@ -23,9 +23,9 @@ struct GitStep {
     /// One change that the commit made to messages. `previous` is the last blob at the basis that was a message, if
     /// there is one.
     enum Deed {
-        case wrote(MessageKey, blob: String, previous: String?)
+        case wrote(MessageKey, blob: UInt32, previous: UInt32?)
         case removed(MessageKey)
-        case moved(from: MessageKey, to: MessageKey, blob: String)
+        case moved(from: MessageKey, to: MessageKey, blob: UInt32)
     }
 
     /// The commit, with its differences from the basis.
@@ -36,7 +36,7 @@ struct GitStep {
     var origins: [MessageKey: GitCommitDecoder.Status] = [:]
     /// The files of message paths that are no messages, in the order of the payload's paths. Only those that the commit
     /// itself wrote.
-    var faults: [(path: String, blob: String)] = []
+    var faults: [(path: String, blob: UInt32)] = []
     /// The folders that the commit made and removed, each list sorted by name.
     var madeFolders: [EntityID] = []
     var removedFolders: [EntityID] = []
@@ -76,8 +76,8 @@ private struct GitStepReader {
     /// of it.
     private let hasTree: Bool
     /// The commit's own additions and removals of messages, with their blobs, to find moves.
-    private var added: [(key: MessageKey, blob: String)] = []
-    private var removed: [(key: MessageKey, blob: String)] = []
+    private var added: [(key: MessageKey, blob: UInt32)] = []
+    private var removed: [(key: MessageKey, blob: UInt32)] = []
 
     init(parents: [GitKnownParent], decoder: GitCommitDecoder, scene: GitScene) {
         let basis = parents.basis
@@ -111,20 +111,23 @@ private struct GitStepReader {
         guard let message = path.message else { return }
         let key = MessageKey(channel: channel, id: names.id(message))
         if let to = change.to, to.isFile {
-            put(to.blob, at: key, path: change.path, into: &step)
+            guard let blob = decoder.history.blobs.find(to.blob) else {
+                return assertionFailure("the decoder has added the content of each message file")
+            }
+            put(blob, at: key, path: change.path, into: &step)
         } else {
             remove(key, isOwn: isOwn(change.path), from: &step)
         }
     }
 
     /// Notes a file's new content: adopted from another parent, or a deed of the commit's own.
-    private mutating func put(_ blob: String, at key: MessageKey, path: String, into step: inout GitStep) {
-        let before = decoder.history.files[key]
+    private mutating func put(_ blob: UInt32, at key: MessageKey, path: String, into step: inout GitStep) {
+        let before = decoder.history.file(at: key)
         let grave = decoder.history.graves[key]
         // Only the mode changed, or the key has this content by another path (`suffixIsCutEverywhere`).
         guard before?.blob != blob else { return }
         let adopted = isOwn(path) ? nil : otherFiles(key).first { $0.blob == blob }
-        let isMessage = decoder.readings[blob]?.message != nil
+        let isMessage = decoder.readings.isMessage(blob)
         var after = adopted ?? .init(blob: blob, usable: isMessage ? blob : nil, since: step.node.sequence)
         // Kept for the tombstone: if the file goes, its last message is what was deleted.
         after.usable = after.usable ?? lastMessage(key)
@@ -140,7 +143,7 @@ private struct GitStepReader {
 
     /// Notes that a file is gone, or is no file any more: adopted from another parent, or a deed of the commit's own.
     private mutating func remove(_ key: MessageKey, isOwn: Bool, from step: inout GitStep) {
-        guard let before = decoder.history.files[key] else { return }
+        guard let before = decoder.history.file(at: key) else { return }
         step.node.files[key] = .init(before: before, after: nil)
         guard let usable = before.usable ?? lastMessage(key) else { return }
         let adopted = isOwn ? nil : others.compactMap { $0.span.graves[key]?.after }.first
@@ -178,7 +181,7 @@ private struct GitStepReader {
     /// Later commits know then what a removal of the file deletes.
     private func learnMessages(from span: GitSpan, into step: inout GitStep) {
         for key in Array(span.files.keys) + Array(span.graves.keys) where step.node.files[key] == nil {
-            guard let file = decoder.history.files[key], file.usable == nil, let last = lastMessage(key) else {
+            guard let file = decoder.history.file(at: key), file.usable == nil, let last = lastMessage(key) else {
                 continue
             }
             var known = file
@@ -188,8 +191,8 @@ private struct GitStepReader {
     }
 
     /// The last blob under a key that was a message, in the basis, else in another parent.
-    private func lastMessage(_ key: MessageKey) -> String? {
-        if let usable = decoder.history.files[key]?.usable { return usable }
+    private func lastMessage(_ key: MessageKey) -> UInt32? {
+        if let usable = decoder.history.file(at: key)?.usable { return usable }
         if let grave = decoder.history.graves[key], !grave.isMoved { return grave.usable }
         for other in others {
             if let usable = file(key, in: other.span)?.usable { return usable }
@@ -200,7 +203,7 @@ private struct GitStepReader {
 
     /// Whether neither the basis nor the step has a file or a grave under a key.
     private func isAbsent(_ key: MessageKey, in step: GitStep) -> Bool {
-        decoder.history.files[key] == nil && decoder.history.graves[key] == nil && step.node.files[key] == nil
+        decoder.history.file(at: key) == nil && decoder.history.graves[key] == nil && step.node.files[key] == nil
             && step.node.graves[key] == nil
     }
 
@@ -212,7 +215,7 @@ private struct GitStepReader {
     /// The file under a key at the end of a span that starts at the basis.
     private func file(_ key: MessageKey, in span: GitSpan) -> GitHistory.File? {
         if let difference = span.files[key] { return difference.after }
-        return decoder.history.files[key]
+        return decoder.history.file(at: key)
     }
 
     /// Turns a removal and an addition of the same blob into a move. Several with one blob are paired in path order.

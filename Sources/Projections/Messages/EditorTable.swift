@@ -1,0 +1,21 @@
+/// The people who made the writes of written messages, each text once. A place never changes.
+struct EditorTable: Sendable {
+    private(set) var texts: [String] = []
+    /// Bytes decide, so that names that look alike stay apart.
+    private var places: [ExactText: UInt32] = [:]
+
+    init() {}
+
+    var count: Int { texts.count }
+
+    func text(_ place: UInt32) -> String { texts[Int(place)] }
+
+    /// The place of a text, added if it is new.
+    mutating func place(of text: String) -> UInt32 {
+        if let place = places[ExactText(text)] { return place }
+        let place = UInt32(truncatingIfNeeded: texts.count)
+        places[ExactText(text)] = place
+        texts.append(text)
+        return place
+    }
+}
