@@ -6,7 +6,7 @@ extension FrameKey {
     /// certainty of `hash(_:)` for no others: the order of members and the spelling of texts and numbers do not count, and of a
     /// repeated name the last member does.
     ///
-    /// Cost: O(bytes), a third of that of writing the canonical text, which only an unusual spelling takes.
+    /// Cost: O(bytes). An unusual spelling takes a canonical text, too.
     ///
     /// - Parameter passed: the bytes of an omitted array or object, which are then passed over at once.
     /// - Throws: `JSONError` for bytes that are no object.
