@@ -16,16 +16,15 @@ struct FrameKey: Sendable {
 
     /// A stretch has as many words as the key.
     private static let stretchWords = 128
-    static let stretchBytes = 8 * stretchWords
+    private static let stretchBytes = 8 * stretchWords
     /// 2^127 - 1, a prime.
     private static let modulus: UInt128 = 1 << 127 - 1
 
     /// The key words: `words[i]` is added to word `i` of every stretch.
     private let words: [UInt64]
-    /// The polynomial is evaluated here. The upper half is below 2^62.
+    /// The polynomial is evaluated here. The upper half is below 2^62, so that the sums in `multiplied` do not
+    /// overflow.
     let point: UInt128
-    /// Tells apart texts of values that differ only in zero bytes at the end.
-    let lengthKey: UInt64
 
     /// Derives the key from a log's identity by SHA-256 in counter mode: four words for each part.
     ///
@@ -36,11 +35,10 @@ struct FrameKey: Sendable {
             let words = Hasher256.hash(head + [part]).words
             return [words.0, words.1, words.2, words.3]
         }
-        assert(random.count >= Self.stretchWords + 3, "the key has a word for each word of a stretch, and three more")
+        assert(random.count >= Self.stretchWords + 2, "the key has a word for each word of a stretch, and the point")
         words = Array(random[..<Self.stretchWords])
         let (high, low) = (random[Self.stretchWords], random[Self.stretchWords + 1])
         point = UInt128(high >> 2) << 64 | UInt128(low)
-        lengthKey = random[Self.stretchWords + 2]
     }
 
     /// The hash of a frame, below 2^127 - 1. An empty frame has one stretch, too.
@@ -60,7 +58,7 @@ struct FrameKey: Sendable {
 
     /// The sum of the products of neighbouring words of a stretch, each word plus its key word; modulo 2^126.
     @inline(__always)
-    func sum(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt128 {
+    private func sum(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt128 {
         words.withUnsafeBufferPointer { words in
             var (high, low): (UInt64, UInt64) = (0, 0)
             var (offset, place) = (range.lowerBound, 0)
@@ -79,13 +77,9 @@ struct FrameKey: Sendable {
 
     /// A number of at most 2^127 times the point, modulo 2^127 - 1; at most 2^127.
     @inline(__always)
-    func multiplied(_ number: UInt128) -> UInt128 { Self.product(number, point) }
-
-    /// A number of at most 2^127 times one below 2^127, modulo 2^127 - 1; at most 2^127.
-    @inline(__always)
-    static func product(_ number: UInt128, _ other: UInt128) -> UInt128 {
-        assert(number <= UInt128(1) << 127 && other < UInt128(1) << 127, "larger numbers overflow the sums below")
-        let (left, right) = (Self.halves(number), Self.halves(other))
+    func multiplied(_ number: UInt128) -> UInt128 {
+        assert(number <= UInt128(1) << 127, "larger numbers overflow the sums below")
+        let (left, right) = (Self.halves(number), Self.halves(point))
         let low = Self.product(left.low, right.low)
         let middle = Self.product(left.low, right.high) &+ Self.product(left.high, right.low)
         let high = Self.product(left.high, right.high)
@@ -97,7 +91,7 @@ struct FrameKey: Sendable {
 
     /// A smaller number of the same remainder, at most 2^127: 2^127 is 1 modulo 2^127 - 1.
     @inline(__always)
-    static func reduced(_ number: UInt128) -> UInt128 { (number & modulus) &+ (number >> 127) }
+    private static func reduced(_ number: UInt128) -> UInt128 { (number & modulus) &+ (number >> 127) }
 
     @inline(__always)
     private static func halves(_ number: UInt128) -> (high: UInt64, low: UInt64) {
