@@ -12,6 +12,27 @@ import Testing
         #expect(try JSONValue.parse(text)["a"]?.array?.count == count + 1)
     }
 
+    /// A known value is passed only where all its bytes come next; the reader goes on behind it, or where it was.
+    @Test func passesAKnownValue() throws {
+        let known = Array(#"[{"a":1}]"#.utf8)
+        for (text, isKnown) in [
+            (#"{"k": [{"a":1}] ,"x":2}"#, true), (#"{"k":[{"a":2}],"x":2}"#, false),
+            (#"{"k":[{"a":1},0],"x":2}"#, false), (#"{"k":[],"x":2}"#, false),
+        ] {
+            try withReader(text) { reader in
+                try reader.enterObject()
+                _ = try reader.nextMember()
+                #expect(known.withUnsafeBytes { reader.take(known: $0) } == isKnown, "\(text)")
+                if !isKnown { try reader.skip() }
+                let name = try #require(try reader.nextMember())
+                #expect(name.string == "x")
+                #expect(try reader.number().int64 == 2)
+                #expect(try reader.nextMember() == nil)
+                try reader.finish()
+            }
+        }
+    }
+
     @Test func findsMembersWithoutBuildingTheRest() throws {
         let text = #" {"skip":[1,{"op":9},"}"],"op" : 10,"t":"A\u0042\n","big":18446744073709551615,"no":-1.5e3} "#
         try withReader(text) { reader in
