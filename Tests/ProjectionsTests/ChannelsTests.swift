@@ -28,6 +28,15 @@ import Testing
         #expect(history(scene, "7") == ["created", "edited"])
     }
 
+    /// `é` as one code point and as two look alike, and are two names.
+    @Test func aNameOfOtherBytesIsAnotherName() {
+        var scene = ChatScene()
+        scene.apply(scene.stated("7", name: "caf\u{E9}"))
+        scene.apply(scene.stated("7", name: "cafe\u{301}"))
+        #expect(scene.rows(.channels).first?["name"]?.string.map { Array($0.utf8) } == Array("cafe\u{301}".utf8))
+        #expect(history(scene, "7") == ["created", "edited"])
+    }
+
     @Test func aDeletedChannelStaysDeletedWhateverArrives() {
         var scene = ChatScene()
         scene.apply(scene.stated("7", name: "general"))

@@ -20,14 +20,46 @@ enum Permanence: Codable, Hashable, Sendable {
 }
 
 /// A channel as a remote states it; absent members are `nil`.
-struct ChannelFields: Codable, Hashable, Sendable {
+struct ChannelFields: Codable, Equatable, Sendable {
+    /// What gateways alone state, in memory of its own: most channels have none of it, and each entry of a channel's history
+    /// has its fields.
+    struct Details: Codable, Equatable, Sendable {
+        var topic: String?
+        var position: Int64?
+        var parent: EntityID?
+        var recipients: [EntityID]?
+
+        static func == (left: Details, right: Details) -> Bool {
+            Sameness.areSame(left.topic, right.topic) && left.position == right.position && left.parent == right.parent
+                && left.recipients == right.recipients
+        }
+    }
+
+    /// Indirect, so that absent details take a word.
+    private indirect enum Box: Codable, Equatable, Sendable {
+        case details(Details)
+    }
+
     var id: EntityID
     var name: String?
     /// `folder`, `text`, `voice`, `category`, `dm`, `group` or `conversation`.
     var kind: String?
     var guild: EntityID?
-    var topic: String?
-    var position: Int64?
-    var parent: EntityID?
-    var recipients: [EntityID]?
+    private let box: Box?
+
+    init(id: EntityID, name: String? = nil, kind: String? = nil, guild: EntityID? = nil, details: Details = Details()) {
+        (self.id, self.name, self.kind, self.guild) = (id, name, kind, guild)
+        box = details == Details() ? nil : .details(details)
+    }
+
+    /// What gateways alone state.
+    var details: Details {
+        if case .details(let details)? = box { details } else { Details() }
+    }
+
+    /// Texts are the same only if all bytes are.
+    static func == (left: ChannelFields, right: ChannelFields) -> Bool {
+        left.id == right.id && Sameness.areSame(left.name, right.name) && Sameness.areSame(left.kind, right.kind)
+            && left.guild == right.guild && left.box == right.box
+    }
 }

@@ -41,6 +41,18 @@ struct ChannelRecord: Codable, Sendable {
         entries.append(Entry(event: event, happening: happening, fields: fields, isNaming: isNaming))
     }
 
+    /// Takes the fields of a statement, but for a missing guild, and appends a history entry; false if they are known.
+    mutating func state(_ stated: ChannelFields, at event: EventReference) -> Bool {
+        var stated = stated
+        stated.guild = stated.guild ?? fields.guild
+        if standing == .live, stated == fields { return false }
+        fields = stated
+        let happening = standing == .live ? Happening.edited : .restored
+        standing = .live
+        enter(happening, at: event)
+        return true
+    }
+
     /// Inserts the channel's end at its event's place in the log, which may be before known entries: a channel may turn
     /// out late to be in a guild that was deleted long before.
     mutating func fall(_ fate: ChannelFates.Fate) {
@@ -115,15 +127,16 @@ extension ChannelRecord.Happening {
 extension ChannelFields {
     /// The members of the state document's row, without `source`.
     func row(names: Names) -> JSONObject {
-        [
+        let details = details
+        return [
             "id": .string(names.text(id)),
             "name": .text(name),
             "kind": .text(kind),
             "guild": .text(guild.map { names.text($0) }),
-            "topic": .text(topic),
-            "position": position.map { .int($0) },
-            "parent": .text(parent.map { names.text($0) }),
-            "recipients": recipients.map { .array($0.map { .string(names.text($0)) }) },
+            "topic": .text(details.topic),
+            "position": details.position.map { .int($0) },
+            "parent": .text(details.parent.map { names.text($0) }),
+            "recipients": details.recipients.map { .array($0.map { .string(names.text($0)) }) },
         ]
     }
 }

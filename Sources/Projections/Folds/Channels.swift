@@ -26,7 +26,7 @@ struct Channels: Fold {
     /// (`nil`) those of direct messages. Channels that were only named are left out. Cost: O(channels).
     func stated(in guild: EntityID?) -> [EntityID] {
         records.filter { record in
-            let isMeant = guild == nil ? record.fields.recipients != nil : record.fields.guild == guild
+            let isMeant = guild == nil ? record.fields.details.recipients != nil : record.fields.guild == guild
             return isMeant && !record.isOnlyNamed && isLive(record.fields.id)
         }
         .map(\.fields.id)
@@ -71,16 +71,12 @@ struct Channels: Fold {
     /// Sets all fields, except that a statement without a guild leaves the known one.
     private mutating func state(_ fields: ChannelFields, in context: inout FoldContext) {
         guard fates.fate(of: fields.id) == nil else { return }
-        var fields = fields
-        let isKnown = recordPlaces[fields.id] != nil
-        let place = recordPlaces[fields.id] ?? insert(fields)
-        fields.guild = fields.guild ?? records[place].fields.guild
-        let standing = records[place].standing
-        // A repeat makes no entry, so a compaction may drop its event.
-        guard !isKnown || standing != .live || records[place].fields != fields else { return }
-        records[place].fields = fields
-        records[place].standing = .live
-        records[place].enter(isKnown ? (standing == .live ? .edited : .restored) : .created, at: context.event)
+        if let place = recordPlaces[fields.id] {
+            // A repeat makes no entry, so a compaction may drop its event.
+            guard records[place].state(fields, at: context.event) else { return }
+        } else {
+            records[insert(fields)].enter(.created, at: context.event)
+        }
         context.touch(EntityKey(.channels, fields.id))
     }
 

@@ -39,10 +39,10 @@ struct ChangeReading {
                     name: fields.name,
                     kind: fields.kind,
                     guild: text(fields.guild),
-                    topic: fields.topic,
-                    position: fields.position,
-                    parent: text(fields.parent),
-                    recipients: fields.recipients?.map { names.text($0) }
+                    topic: fields.details.topic,
+                    position: fields.details.position,
+                    parent: text(fields.details.parent),
+                    recipients: fields.details.recipients?.map { names.text($0) }
                 )
             )
         }

@@ -11,7 +11,7 @@ struct GatewayClientChannels: Codable, Sendable {
     /// the update.
     mutating func stated(_ fields: ChannelFields, isCreated: Bool, context: inout FoldContext) -> [ChannelChange] {
         var seen = fields
-        if fields.recipients != nil, context.rules.contains(.directChannelsAreOfNoKnownGuild) {
+        if fields.details.recipients != nil, context.rules.contains(.directChannelsAreOfNoKnownGuild) {
             seen.guild = context.names.id("undefined")
         }
         let key = Self.key(fields.id, in: seen.guild)

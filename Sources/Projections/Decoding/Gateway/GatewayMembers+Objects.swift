@@ -77,9 +77,11 @@ extension GatewayMembers {
             // Discord's channel types; 1 and 3 are those of direct messages (Discord's reference, "Channel Types").
             kind: try kind(of: [0: "text", 2: "voice", 4: "category"]),
             guild: guild,
-            topic: try optionalText("topic"),
-            position: try statedInteger("position"),
-            parent: parent
+            details: ChannelFields.Details(
+                topic: try optionalText("topic"),
+                position: try statedInteger("position"),
+                parent: parent
+            )
         )
         let named: [Change] = parent.map { [.channel(.named($0, guild: guild))] } ?? []
         return [.community(.guildNamed(guild))] + named + [.channel(.stated(fields))]
@@ -93,7 +95,7 @@ extension GatewayMembers {
             id: try id("id", names: &names),
             name: try optionalText("name"),
             kind: try kind(of: [1: "dm", 3: "group"]),
-            recipients: recipients
+            details: ChannelFields.Details(recipients: recipients)
         )
     }
 
