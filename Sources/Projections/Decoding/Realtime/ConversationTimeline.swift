@@ -49,8 +49,7 @@ struct ConversationTimeline: Codable, Sendable {
     }
 
     private struct Message: Codable {
-        /// The message's index in `known`. It orders messages whose ids come from a table without an order (I10).
-        let rank: Int
+        let id: EntityID
         /// In order of their positions; neighbours differ in content.
         var runs: [Run] = []
     }
@@ -59,14 +58,17 @@ struct ConversationTimeline: Codable, Sendable {
     private var entries: [StatedEntry] = []
     /// The messages of the last entry. Saves reading only and is not saved itself: a loaded timeline begins with none.
     private var last = ConversationStatement()
-    private var messages: [EntityID: Message] = [:]
-    /// The ids of all messages in order of arrival. Messages are never removed from it, even after their row is gone.
-    private var known: [EntityID] = []
+    /// All messages in order of arrival. None is ever removed, even after its row is gone, so indexes are stable: *ranks*.
+    private var messages: [Message] = []
+    /// The rank of each message.
+    private var ranks: [EntityID: Int] = [:]
+    /// The ranks of the messages of `last`, in its order. Saves searching only and is not saved itself.
+    private var lastRanks: [Int] = []
     /// The indexes of the messages in the last entry's array. Only the last entry decides the order, so a late one leaves
     /// it alone.
     private var places: [EntityID: Int] = [:]
 
-    private enum CodingKeys: CodingKey { case entries, messages, known, places }
+    private enum CodingKeys: CodingKey { case entries, messages, ranks, places }
 
     /// The statement of the entry that a new one at a position follows, if that comes last; `nil` for a late one.
     func lastStatement(before position: RowRegister.Position) -> ConversationStatement? {
@@ -96,28 +98,42 @@ struct ConversationTimeline: Codable, Sendable {
         let isSameArray = statement.ids == previous
         entries.insert(StatedEntry(entry: entry, ids: isSameArray ? previous : statement.ids), at: index)
         let order = isSameArray && next == nil ? nil : Order(before: places, stated: statement.places)
+        let isKnownArray = order == nil && lastRanks.count == statement.ids.count
+        let stated = isKnownArray ? lastRanks : statement.ids.map { rank(of: $0) }
         if next == nil {
             if let order { places = order.stated }
-            last = statement
+            (last, lastRanks) = (statement, stated)
         }
         var changes: [MessageChange] = []
-        func state(_ id: EntityID, _ element: StoredJSON?, index: Int) {
+        func state(_ rank: Int, _ element: StoredJSON?, index: Int) {
+            let id = messages[rank].id
             let hasMoved = next == nil && order.map { $0.before[id] != places[id] } ?? false
-            guard let edit = edit(id, saying: element, at: entry, before: next, hasMoved: hasMoved) else { return }
+            guard let edit = edit(rank, saying: element, at: entry, before: next, hasMoved: hasMoved) else { return }
             let key = MessageKey(channel: channel, id: id)
             // A message that the last entry lacks has no place there; its own statement's place serves for its old
             // versions.
             let place = order == nil ? index : places[id] ?? index
-            changes += edit.changes(of: key, place: place, hasMoved: hasMoved, event: event)
+            edit.addChanges(of: key, place: place, hasMoved: hasMoved, event: event, to: &changes)
         }
         // Where nothing moves, a message whose text is that of the last entry is as it was.
-        let altered = order == nil ? statement.altered : Array(statement.ids.indices)
-        for index in altered { state(statement.ids[index], statement.element(at: index), index: index) }
+        if order == nil {
+            for index in statement.altered { state(stated[index], statement.element(at: index), index: index) }
+        } else {
+            for (index, rank) in stated.enumerated() { state(rank, statement.element(at: index), index: index) }
+        }
         guard let order else { return changes }
         // A message that was absent before stays so.
-        let absent = previous.filter { order.stated[$0] == nil }.compactMap { messages[$0]?.rank }
-        for rank in absent.sorted() { state(known[rank], nil, index: 0) }
+        let absent = previous.filter { order.stated[$0] == nil }.compactMap { ranks[$0] }
+        for rank in absent.sorted() { state(rank, nil, index: 0) }
         return changes
+    }
+
+    /// The rank of a message, which is added if it is new.
+    private mutating func rank(of id: EntityID) -> Int {
+        if let rank = ranks[id] { return rank }
+        ranks[id] = messages.count
+        messages.append(Message(id: id))
+        return messages.count - 1
     }
 
     /// The index of each message before a statement, and in it.
@@ -134,31 +150,24 @@ struct ConversationTimeline: Codable, Sendable {
     ///     last.
     ///   - hasMoved: whether the statement moves the message.
     private mutating func edit(
-        _ id: EntityID,
+        _ rank: Int,
         saying element: StoredJSON?,
         at entry: Entry,
         before next: Entry?,
         hasMoved: Bool
     ) -> Edit? {
-        guard let place = messages.index(forKey: id) else {
-            var message = Message(rank: known.count)
-            known.append(id)
-            let edit = Self.edit(&message.runs, saying: element, at: entry, before: next)
-            messages[id] = message
-            return edit
-        }
-        // From here on the message changes where it is stored, without a copy.
-        guard next == nil, let last = messages.values[place].runs.indices.last else {
-            return Self.edit(&messages.values[place].runs, saying: element, at: entry, before: next)
+        // The message changes where it is stored, without a copy.
+        guard next == nil, let last = messages[rank].runs.indices.last else {
+            return Self.edit(&messages[rank].runs, saying: element, at: entry, before: next)
         }
         // The usual case: a row repeats the messages of the row before it and changes or adds one.
-        if messages.values[place].runs.withUnsafeBufferPointer({ $0[last].saysSame(as: element) }) {
-            return hasMoved ? Edit(last: messages.values[place].runs[last]) : nil
+        if messages[rank].runs.withUnsafeBufferPointer({ $0[last].saysSame(as: element) }) {
+            return hasMoved ? Edit(last: messages[rank].runs[last]) : nil
         }
         let run = Run(start: entry, element: element)
-        assert(messages.values[place].runs[last].start.position < entry.position, "a later entry makes a later run")
-        messages.values[place].runs.append(run)
-        return Edit(written: [run], last: run)
+        assert(messages[rank].runs[last].start.position < entry.position, "a later entry makes a later run")
+        messages[rank].runs.append(run)
+        return Edit(written: run, last: run)
     }
 
     /// Inserts one message's part of a statement at its position; the parameters are those of the timeline's `edit`.
@@ -174,7 +183,7 @@ struct ConversationTimeline: Codable, Sendable {
         // Content as in the run before, or absence before the first run, starts no run.
         if previous.map({ !$0.saysSame(as: element) }) ?? (element != nil) {
             let run = Run(start: entry, element: element)
-            edit.written.append(run)
+            edit.written = run
             runs.insert(run, at: index)
             let following = index + 1
             // Whether the message changes at the next entry anyway.
@@ -188,11 +197,10 @@ struct ConversationTimeline: Codable, Sendable {
             } else if let next, !isRun {
                 // The next entry repeated the previous run; after this one it starts a run of its own.
                 let run = Run(start: next, element: previous?.element)
-                edit.written.append(run)
+                edit.resumed = run
                 runs.insert(run, at: following)
             }
         }
-        assert(edit.written.count <= 2, "a statement starts its own run and at most the next entry's")
         edit.last = runs.last
         edit.isLate = next != nil
         return edit
@@ -201,9 +209,11 @@ struct ConversationTimeline: Codable, Sendable {
 
 extension ConversationTimeline {
     /// What a statement changed in one message.
-    fileprivate struct Edit: Codable {
-        /// The new runs, in order.
-        var written: [Run] = []
+    fileprivate struct Edit {
+        /// The run that the statement starts; `nil` if it repeats the run before.
+        var written: Run?
+        /// The run that the next entry starts from now on; only behind `written`.
+        var resumed: Run?
         /// The commit time of a later run with the same content, which a new run replaced; `nil` if it replaced none.
         var replaced: Timestamp?
         /// Whether the replaced run had content.
@@ -213,33 +223,34 @@ extension ConversationTimeline {
         /// Whether a later entry was known already.
         var isLate = false
 
-        /// The changes that the folds need: the new runs as versions, a moved message again with its place, and a
+        /// Adds the changes that the folds need: the new runs as versions, a moved message again with its place, and a
         /// deletion if the message is absent in the end.
         ///
         /// - Parameters:
         ///   - place: the message's index in the array.
         ///   - hasMoved: whether that index changed with this statement.
-        func changes(
+        func addChanges(
             of key: MessageKey,
             place: Int,
             hasMoved: Bool,
-            event: EventReference
-        ) -> [MessageChange] {
-            guard let last else { return [] }
-            var changes: [MessageChange] = []
-            for run in written {
-                guard var write = run.write(key, place: place) else { continue }
+            event: EventReference,
+            to changes: inout [MessageChange]
+        ) {
+            guard let last else { return }
+            func add(_ run: Run?) {
+                guard var write = run?.write(key, place: place) else { return }
                 if replacedWasWritten { write.replacesVersion = replaced }
                 changes.append(.written(write))
             }
+            add(written)
+            add(resumed)
             // The order of a message is part of its version, so a move restates the version that is known already.
-            if written.isEmpty, hasMoved, let write = last.write(key, place: place) { changes.append(.written(write)) }
-            guard !written.isEmpty, last.element == nil else { return changes }
+            if written == nil, hasMoved, let write = last.write(key, place: place) { changes.append(.written(write)) }
+            guard written != nil, last.element == nil else { return }
             let deletion = last.start.deletion(of: key)
             changes.append(.deleted(deletion))
             // A late row may change the time of a known deletion.
             if isLate { changes.append(.stands(key, .deleted(deletion, since: event, last: nil))) }
-            return changes
         }
     }
 
@@ -248,8 +259,8 @@ extension ConversationTimeline {
         .object([
             "entries": .array(entries.map(\.entry.normalForm)),
             "runs": .array(
-                known.sorted { names.precedes($0, $1) }.map { id in
-                    .array([.string(names.text(id))] + (messages[id]?.runs ?? []).map(\.normalForm))
+                messages.sorted { names.precedes($0.id, $1.id) }.map { message in
+                    .array([.string(names.text(message.id))] + message.runs.map(\.normalForm))
                 }
             ),
             "places": .array(
