@@ -1,3 +1,5 @@
+import JSON
+
 /// The names of a record's columns, or of all columns that a change lists. Immutable, so that threads and records may
 /// share it.
 final class RowShape: Codable, Sendable {
@@ -7,6 +9,8 @@ final class RowShape: Codable, Sendable {
     let names: [String]
     /// The places in `names`, sorted by the names' UTF-8 bytes.
     let sorted: [Int]
+    /// `names` again, to be read without copies.
+    private let texts: JoinedTexts
     /// The names as the canonical text of a record has them.
     private let heads: CanonicalHeads
 
@@ -22,6 +26,7 @@ final class RowShape: Codable, Sendable {
             self.names = distinct
             sorted = distinct.indices.sorted { ExactText.precedes(distinct[$0], distinct[$1]) }
         }
+        texts = JoinedTexts(self.names)
         heads = CanonicalHeads(self.names)
     }
 
@@ -36,9 +41,22 @@ final class RowShape: Codable, Sendable {
 
     /// The place of a name in `names`; `nil` if it is not among them. Cost: O(log names).
     func place(of name: String) -> Int? {
-        let index = sorted.partitioningIndex { !ExactText.precedes(names[$0], name) }
-        guard index < sorted.count, ExactText.areSame(names[sorted[index]], name) else { return nil }
-        return sorted[index]
+        var name = name
+        return name.withUTF8 { name in
+            let name = UnsafeRawBufferPointer(name)
+            let index = sorted.partitioningIndex { place in texts.withText(at: place) { $0.order(name) >= 0 } }
+            guard index < sorted.count, texts.withText(at: sorted[index], { $0.isSame(name) }) else { return nil }
+            return sorted[index]
+        }
+    }
+
+    /// Whether `names` are some texts, in the same order. False if one is written with escapes.
+    func isNamed(by names: [JSONText]) -> Bool {
+        guard names.count == self.names.count else { return false }
+        return names.indices.allSatisfy { place in
+            let name = names[place]
+            return !name.hasEscapes && texts.withText(at: place) { $0.isSame(name.bytes) }
+        }
     }
 
     /// Calls `body` for each name in canonical order, with its place in `names` and what the canonical text of an object has before
@@ -63,35 +81,49 @@ final class RowShape: Codable, Sendable {
     }
 }
 
+/// Texts one behind another.
+private struct JoinedTexts: Sendable {
+    private let bytes: [UInt8]
+    /// Where each text ends in `bytes`.
+    private let ends: [Int]
+
+    init(_ texts: [String]) {
+        var (bytes, ends): ([UInt8], [Int]) = ([], [])
+        for text in texts {
+            bytes.append(contentsOf: text.utf8)
+            ends.append(bytes.count)
+        }
+        (self.bytes, self.ends) = (bytes, ends)
+    }
+
+    /// Lends the bytes of the text at a place.
+    @inline(__always)
+    func withText<Result>(at place: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        bytes.withUnsafeBytes { bytes in
+            body(UnsafeRawBufferPointer(rebasing: bytes[(place == 0 ? 0 : ends[place - 1])..<ends[place]]))
+        }
+    }
+}
+
 /// The names of an object's members as its canonical text has them, made once for all objects with these names.
 private struct CanonicalHeads: Sendable {
-    /// Before each value a comma, but for the first, the name and a colon; one behind another.
-    private let text: [UInt8]
-    /// Where each head ends in `text`, and the place of its name.
-    private let heads: [(end: Int, place: Int)]
+    /// Before each value a comma, but for the first, the name and a colon; in canonical order.
+    private let texts: JoinedTexts
+    /// The places of their names.
+    private let places: [Int]
 
     /// - Parameter names: all differ.
     init(_ names: [String]) {
-        var writer = CanonicalWriter(byteCount: 256)
-        var heads: [(end: Int, place: Int)] = []
-        for place in names.indices.sorted(by: { CanonicalWriter.precedes(names[$0], names[$1]) }) {
-            if !heads.isEmpty { writer.raw(",") }
-            writer.string(names[place])
-            writer.raw(":")
-            heads.append((writer.byteCount, place))
-        }
-        text = writer.withBytes { Array($0) }
-        self.heads = heads
+        places = names.indices.sorted { CanonicalWriter.precedes(names[$0], names[$1]) }
+        texts = JoinedTexts(
+            places.enumerated().map { index, place in
+                (index > 0 ? "," : "") + JSONValue.string(names[place]).canonicalText + ":"
+            }
+        )
     }
 
     @inline(__always)
     func forEach(_ body: (Int, UnsafeRawBufferPointer) -> Void) {
-        text.withUnsafeBytes { text in
-            var start = 0
-            for head in heads {
-                body(head.place, UnsafeRawBufferPointer(rebasing: text[start..<head.end]))
-                start = head.end
-            }
-        }
+        for (index, place) in places.enumerated() { texts.withText(at: index) { body(place, $0) } }
     }
 }

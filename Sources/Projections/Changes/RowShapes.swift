@@ -19,6 +19,44 @@ struct RowShapes: Sendable {
         let shape: RowShape
     }
 
+    /// The members of an object in the order of the text; a name may be repeated. Borrows the text.
+    struct Members {
+        private(set) var names: [JSONText] = []
+        private(set) var values: [UnsafeRawBufferPointer] = []
+
+        init() {
+            names.reserveCapacity(expectedCount)
+            values.reserveCapacity(expectedCount)
+        }
+
+        /// - Parameter value: without white space around it.
+        mutating func append(_ name: JSONText, _ value: UnsafeRawBufferPointer) {
+            names.append(name)
+            values.append(value)
+        }
+
+        /// Whether no name is repeated, by the shape of these names: it has each name once.
+        func areDistinct(in shape: RowShape) -> Bool { shape.names.count == names.count }
+
+        /// Writes the object; no name may be repeated.
+        ///
+        /// - Parameters:
+        ///   - shape: of these names.
+        ///   - writeValue: writes the value of a name that the caller has in a form that is written faster; false for others.
+        func write(
+            _ shape: RowShape,
+            to text: inout CanonicalText,
+            _ writeValue: (JSONText, inout CanonicalText) -> Bool
+        ) {
+            text.raw("{")
+            shape.forEachHead { place, head in
+                text.raw(head)
+                if !writeValue(names[place], &text) { text.value(values[place]) }
+            }
+            text.raw("}")
+        }
+    }
+
     private var shapes: [RowShape] = []
     private var columns: [Columns] = []
 
@@ -38,62 +76,52 @@ struct RowShapes: Sendable {
     ///
     /// - Throws: `JSONError` for another value.
     mutating func record(_ reader: inout JSONReader) throws(JSONError) -> RowRecord {
-        var (names, values): ([JSONText], [UnsafeRawBufferPointer]) = ([], [])
-        names.reserveCapacity(Self.expectedCount)
-        values.reserveCapacity(Self.expectedCount)
+        var members = Members()
         try reader.enterObject()
         while let name = try reader.nextMember() {
             _ = try reader.kind()
-            names.append(name)
-            values.append(try reader.slice())
+            members.append(name, try reader.slice())
         }
-        let shape = shape(of: names)
-        if shape.names.count == names.count { return RowRecord(shape, texts: values) }
-        // A shape has each name once: fewer names than values mean that one was repeated.
-        let members = zip(names, values).map { name, value in
+        let shape = shape(of: members)
+        if members.areDistinct(in: shape) { return RowRecord(shape, texts: members.values) }
+        let values = zip(members.names, members.values).map { name, value in
             JSONObject.Member(name: name.string, value: (try? JSONValue.parse(value)) ?? .null)
         }
-        return RowRecord(JSONObject(members: members))
+        return RowRecord(JSONObject(members: values))
     }
 
-    /// The shape of a record with these names in this order; a repeated name counts once.
-    mutating func shape(of names: [JSONText]) -> RowShape {
-        if let known = shapes.first(where: { Self.areSame($0.names, names) }) { return known }
+    /// The shape of an object with these members in this order; a repeated name counts once.
+    mutating func shape(of members: Members) -> RowShape {
+        let names = members.names
+        if let known = shapes.first(where: { $0.isNamed(by: names) }) { return known }
         let shape = RowShape(names.map(\.string))
         let byteCount = names.reduce(0) { $0 + $1.bytes.count }
         if names.count <= Self.nameCountMax, byteCount <= Self.byteCountMax { Self.remember(shape, in: &shapes) }
         return shape
     }
 
-    /// Reads the next value as a list of columns, an array of objects of which each has a `name`: the names and the list's bytes;
-    /// no names and `nil` for another value. Elements without a name are passed over. Lists must come at the same depth.
+    /// Reads the next value as a list of columns, an array of objects of which each has a `name`: the names; none for another
+    /// value. Elements without a name are passed over. Lists must come at the same depth.
     ///
     /// - Throws: `JSONError`.
-    mutating func columns(_ reader: inout JSONReader) throws(JSONError) -> (RowShape, UnsafeRawBufferPointer?) {
+    mutating func columns(_ reader: inout JSONReader) throws(JSONError) -> RowShape {
         let isArray = try reader.kind() == .array
         let start = reader
         let known = columns.first { $0.text.withUnsafeBytes { reader.take(known: $0) } }
-        if let known { return (known.shape, reader.bytes(from: start)) }
+        if let known { return known.shape }
         try reader.skip()
-        guard isArray else { return (.empty, nil) }
+        guard isArray else { return .empty }
         let list = reader.bytes(from: start)
         var listReader = JSONReader(list)
         let shape = RowShape(try listReader.columnNames())
         if list.count <= Self.byteCountMax { Self.remember(Columns(text: Array(list), shape: shape), in: &columns) }
-        return (shape, list)
+        return shape
     }
 
     /// Adds an element at the front, where the next search begins, and drops the oldest one if there are too many.
     private static func remember<Element>(_ element: Element, in elements: inout [Element]) {
         if elements.count >= countMax { elements.removeLast() }
         elements.insert(element, at: 0)
-    }
-
-    private static func areSame(_ names: [String], _ texts: [JSONText]) -> Bool {
-        names.count == texts.count
-            && zip(names, texts).allSatisfy { name, text in
-                !text.hasEscapes && name.hasBytes(text.bytes.assumingMemoryBound(to: UInt8.self))
-            }
     }
 }
 

@@ -76,15 +76,10 @@ struct CanonicalText: ~Copyable {
 
     /// Writes an object without its members of one name. The bytes must be a valid JSON text.
     ///
-    /// - Parameter passed: the bytes of an omitted array or object, which are then passed over at once.
     /// - Throws: `JSONError` for bytes that are no object.
-    mutating func write(
-        object bytes: UnsafeRawBufferPointer,
-        without omitted: StaticString,
-        passing passed: UnsafeRawBufferPointer? = nil
-    ) throws(JSONError) {
+    mutating func write(object bytes: UnsafeRawBufferPointer, without omitted: StaticString) throws(JSONError) {
         var reader = JSONReader(bytes, allowsAnyBytes: true)
-        try object(&reader, without: omitted, passing: passed)
+        try object(&reader, without: omitted)
         try reader.finish()
     }
 
@@ -121,18 +116,14 @@ struct CanonicalText: ~Copyable {
         writer.raw("]")
     }
 
-    private mutating func object(
-        _ reader: inout JSONReader,
-        without omitted: StaticString?,
-        passing passed: UnsafeRawBufferPointer? = nil
-    ) throws(JSONError) {
+    private mutating func object(_ reader: inout JSONReader, without omitted: StaticString?) throws(JSONError) {
         writer.raw("{")
         let first = members.count
         let start = writer.byteCount
         try reader.enterObject()
         while let name = try reader.nextMember() {
             if let omitted, name == omitted {
-                if passed.map({ !reader.take(known: $0) }) ?? true { try reader.skip() }
+                try reader.skip()
                 continue
             }
             // Every member ends with a comma, so that all can be moved alike; the last one is taken back.

@@ -4,15 +4,13 @@ extension FrameKey {
     /// The hash of an object without its members of one name: that of its canonical text, so equal for objects that are the
     /// same as JSON. The bytes must be a valid JSON text. Cost: that of `CanonicalText`.
     ///
-    /// - Parameter passed: the bytes of an omitted array or object, which are then passed over at once.
     /// - Throws: `JSONError` for bytes that are no object.
     func hash(
         ofObject bytes: UnsafeRawBufferPointer,
-        without omitted: StaticString,
-        passing passed: UnsafeRawBufferPointer? = nil
+        without omitted: StaticString
     ) throws(JSONError) -> UInt128 {
         var text = CanonicalText(byteCount: bytes.count)
-        try text.write(object: bytes, without: omitted, passing: passed)
+        try text.write(object: bytes, without: omitted)
         return text.withBytes { hash($0) }
     }
 }

@@ -39,13 +39,13 @@ struct RealtimeDecoder: EventDecoder {
         let frame = RealtimeFrame(payload, &shapes)
         // Every frame counts here, malformed ones too: an inbound frame proves that the recorder listened.
         subscriptions.observe(frame, isInbound: isInbound, at: context.event)
-        switch frame {
+        switch frame.form {
         case .malformed(let reason): context.issue("realtime frame: \(reason)")
         case .binary: break
-        case .message(_, let event, let payload):
-            if isInbound, event == "postgres_changes" {
-                read(payload.change, into: &changes, context: &context)
-            } else if !RealtimeFrame.knownEvents.contains(event.string) {
+        case .message:
+            if isInbound, frame.event == "postgres_changes" {
+                read(frame.payload.change, into: &changes, context: &context)
+            } else if !RealtimeFrame.knownEvents.contains(frame.event.string) {
                 context.issue("realtime frame: unknown event")
             }
         }
@@ -74,7 +74,7 @@ struct RealtimeDecoder: EventDecoder {
 
     private mutating func read(_ row: RealtimeRow?, into changes: inout [Change], context: inout FoldContext) {
         guard let row else { return context.issue("realtime change: data is no object") }
-        switch RowChange.read(row, key: key, names: &context.names) {
+        switch RowChange.read(row, key: key, names: &context.names, shapes: &shapes) {
         case .failure(let fault):
             context.issue("realtime change: \(fault.reason)")
         case .success(let change) where Self.passesOver(change, row, context.rules): break

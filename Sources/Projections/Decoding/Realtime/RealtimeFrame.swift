@@ -5,11 +5,19 @@ import JSON
 /// Borrows the frame's bytes.
 ///
 /// Builds no value of the whole frame. Of a change of a row it keeps `data` as a slice.
-enum RealtimeFrame {
-    case message(topic: JSONText, event: JSONText, payload: RealtimePayload)
-    /// A binary frame; its first byte is its kind, 0 … 4. Row changes never come in one.
-    case binary
-    case malformed(String)
+struct RealtimeFrame {
+    enum Form {
+        case message
+        /// A binary frame; its first byte is its kind, 0 … 4. Row changes never come in one.
+        case binary
+        case malformed(String)
+    }
+
+    private(set) var form = Form.message
+    /// Empty unless the frame is a message, like the other members.
+    private(set) var topic = JSONText.empty
+    private(set) var event = JSONText.empty
+    private(set) var payload = RealtimePayload()
 
     /// The protocol's own events (Phoenix channels; Supabase, "Realtime Protocol"); any other is an issue.
     static let knownEvents: Set<String> = [
@@ -20,65 +28,74 @@ enum RealtimeFrame {
     /// - Parameter shapes: finds the lists of columns that earlier frames had.
     init(_ bytes: UnsafeRawBufferPointer, _ shapes: inout RowShapes) {
         // No JSON text begins with such a byte.
-        if let first = bytes.first, first <= 4, bytes.count > 4 { self = .binary; return }
-        var reader = JSONReader(bytes)
-        guard let parts = try? Parts(&reader, &shapes) else { self = .malformed("not one JSON text"); return }
-        guard parts.isWhole else { self = .malformed("an array of another length than 5"); return }
-        guard let topic = parts.topic else { self = .malformed("topic is no text"); return }
-        guard let event = parts.event else { self = .malformed("event is no text"); return }
-        self = .message(topic: topic, event: event, payload: parts.payload)
-    }
-}
-
-extension RealtimeFrame {
-    private struct Parts {
-        /// False for an array of another length than 5.
+        if let first = bytes.first, first <= 4, bytes.count > 4 {
+            form = .binary
+            return
+        }
+        var (topic, event): (JSONText?, JSONText?)
         var isWhole = true
-        var topic: JSONText?
-        var event: JSONText?
-        var payload = RealtimePayload()
-
-        /// Reads a whole text. Of a repeated member, the last counts.
-        init(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
+        var reader = JSONReader(bytes)
+        do throws(JSONError) {
             switch try reader.kind() {
-            case .object: try readMembers(&reader, &shapes)
-            case .array: try readElements(&reader, &shapes)
+            case .object: try readMembers(&reader, &topic, &event, &shapes)
+            case .array: isWhole = try readElements(&reader, &topic, &event, &shapes)
             default: try reader.skip()
             }
             try reader.finish()
+        } catch {
+            form = .malformed("not one JSON text")
+            return
         }
+        if let topic, let event, isWhole {
+            (self.topic, self.event) = (topic, event)
+        } else if isWhole {
+            form = .malformed(topic == nil ? "topic is no text" : "event is no text")
+        } else {
+            form = .malformed("an array of another length than 5")
+        }
+    }
 
-        /// Reads the form of version 1.0.0.
-        private mutating func readMembers(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
-            try reader.enterObject()
-            while let name = try reader.nextMember() {
-                if name == "topic" {
-                    topic = try reader.text()
-                } else if name == "event" {
-                    event = try reader.text()
-                } else if name == "payload" {
-                    payload = try RealtimePayload(&reader, &shapes)
-                } else {
-                    try reader.skip()
-                }
+    /// Reads the form of version 1.0.0. Of a repeated member, the last counts.
+    private mutating func readMembers(
+        _ reader: inout JSONReader,
+        _ topic: inout JSONText?,
+        _ event: inout JSONText?,
+        _ shapes: inout RowShapes
+    ) throws(JSONError) {
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            if name == "topic" {
+                topic = try reader.text()
+            } else if name == "event" {
+                event = try reader.text()
+            } else if name == "payload" {
+                try payload.read(&reader, &shapes)
+            } else {
+                try reader.skip()
             }
         }
+    }
 
-        /// Reads the form of version 2.0.0. The first two elements, `join_ref` and `ref`, match replies to requests.
-        private mutating func readElements(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
-            var count = 0
-            try reader.enterArray()
-            while try reader.nextElement() {
-                switch count {
-                case 2: topic = try reader.text()
-                case 3: event = try reader.text()
-                case 4: payload = try RealtimePayload(&reader, &shapes)
-                default: try reader.skip()
-                }
-                count += 1
+    /// Reads the form of version 2.0.0; false for an array of another length than 5. The first two elements, `join_ref` and
+    /// `ref`, match replies to requests.
+    private mutating func readElements(
+        _ reader: inout JSONReader,
+        _ topic: inout JSONText?,
+        _ event: inout JSONText?,
+        _ shapes: inout RowShapes
+    ) throws(JSONError) -> Bool {
+        var count = 0
+        try reader.enterArray()
+        while try reader.nextElement() {
+            switch count {
+            case 2: topic = try reader.text()
+            case 3: event = try reader.text()
+            case 4: try payload.read(&reader, &shapes)
+            default: try reader.skip()
             }
-            isWhole = count == 5
+            count += 1
         }
+        return count == 5
     }
 }
 
@@ -91,17 +108,17 @@ struct RealtimePayload {
     /// The change of a row; `nil` if `data` is no object.
     private(set) var change: RealtimeRow?
 
-    init() {}
-
-    fileprivate init(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
-        guard try reader.kind() == .object else {
-            try reader.skip()
-            return
-        }
+    /// Reads the next value of a frame in place of what was read before.
+    fileprivate mutating func read(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
+        self = RealtimePayload()
+        guard try reader.kind() == .object else { return try reader.skip() }
         try reader.enterObject()
         while let name = try reader.nextMember() {
             if name == "data" {
-                change = try RealtimeRow(&reader, &shapes)
+                change = nil
+                guard try reader.kind() == .object else { try reader.skip(); continue }
+                change = RealtimeRow()
+                try change?.read(&reader, &shapes)
             } else if name == "extension" {
                 `extension` = try reader.text()
             } else if name == "status" {
@@ -129,19 +146,25 @@ struct RealtimeRow {
     private(set) var record: RowRecord?
     /// The object of the row before the change; `nil` if it is missing or no object.
     private(set) var oldRecord: UnsafeRawBufferPointer?
-    /// The names in the list of columns, and the bytes of that list.
+    /// The names in the list of columns.
     fileprivate private(set) var columns = RowShape.empty
-    private var columnList: UnsafeRawBufferPointer?
+    /// The members of `data` but `columns`.
+    private var members = RowShapes.Members()
 
-    /// Reads the next value of a frame; `nil`, behind the value, if it is no object.
-    fileprivate init?(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
-        guard try reader.kind() == .object else {
-            try reader.skip()
-            return nil
-        }
+    /// Reads the next value, an object.
+    fileprivate mutating func read(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
         let start = reader
         try reader.enterObject()
-        while let name = try reader.nextMember() { try read(name, &reader, &shapes) }
+        while let name = try reader.nextMember() {
+            _ = try reader.kind()
+            let before = reader
+            if name == "columns" {
+                columns = try shapes.columns(&reader)
+            } else {
+                try read(name, &reader, &shapes)
+                members.append(name, reader.bytes(from: before))
+            }
+        }
         data = reader.bytes(from: start)
     }
 
@@ -155,8 +178,6 @@ struct RealtimeRow {
             if record == nil { try reader.skip() }
         } else if name == "old_record" {
             oldRecord = try reader.slice(of: .object)
-        } else if name == "columns" {
-            (columns, columnList) = try shapes.columns(&reader)
         } else if name == "table" {
             table = try reader.text()
         } else if name == "type" {
@@ -185,9 +206,19 @@ struct RealtimeRow {
         return oldRecord.flatMap { old in (try? old.memberValue("id")).flatMap { names.rowID($0) } }
     }
 
-    /// The change without `columns`, which only describe the table.
-    fileprivate func identity(_ key: FrameKey) throws(JSONError) -> ChangeIdentity {
-        ChangeIdentity(try key.hash(ofObject: data, without: "columns", passing: columnList))
+    /// The hash of the change without `columns`, which only describe the table: that of the canonical text.
+    fileprivate func identity(_ key: FrameKey, _ shapes: inout RowShapes) throws(JSONError) -> ChangeIdentity {
+        let shape = shapes.shape(of: members)
+        guard members.areDistinct(in: shape) else {
+            return ChangeIdentity(try key.hash(ofObject: data, without: "columns"))
+        }
+        var text = CanonicalText(byteCount: data.count)
+        members.write(shape, to: &text) { name, text in
+            guard let record, name == "record" else { return false }
+            record.write(to: &text)
+            return true
+        }
+        return ChangeIdentity(text.withBytes { key.hash($0) })
     }
 }
 
@@ -246,7 +277,8 @@ extension RowChange {
     static func read(
         _ row: RealtimeRow,
         key: FrameKey,
-        names: inout Names
+        names: inout Names,
+        shapes: inout RowShapes
     ) -> Result<RowChange, Fault> {
         guard let table = row.table else { return .failure(Fault(reason: "table is no text")) }
         guard let operation = row.type.flatMap({ Operation($0) }) else {
@@ -260,7 +292,9 @@ extension RowChange {
         }
         if operation != .delete, row.record == nil { return .failure(Fault(reason: "record is no object")) }
         // The frame was read whole before, so there is nothing that this could not read.
-        guard let identity = try? row.identity(key) else { return .failure(Fault(reason: "data is no object")) }
+        guard let identity = try? row.identity(key, &shapes) else {
+            return .failure(Fault(reason: "data is no object"))
+        }
         return .success(
             RowChange(
                 table: names.tableID(table, schema: row.schema),

@@ -24,8 +24,9 @@ struct RealtimeSubscriptions: Codable, Sendable {
         guard event.sequence.rawValue > upTo else { return }
         upTo = event.sequence.rawValue
         // Changes of rows say nothing of subscriptions, and nearly all frames are such.
-        if case .message(let topic, let name, let payload) = frame, !(name == "postgres_changes") {
-            observe(name.string, payload, on: topic.string, isInbound: isInbound, at: event.recordedAt)
+        if case .message = frame.form, !(frame.event == "postgres_changes") {
+            let (name, topic) = (frame.event.string, frame.topic.string)
+            observe(name, frame.payload, on: topic, isInbound: isInbound, at: event.recordedAt)
         }
         // Last, because a subscription that this frame ends did end at the inbound frame before it.
         if isInbound { lastInbound = event.recordedAt }
