@@ -214,14 +214,7 @@ struct RowColumns: Codable, Sendable {
     /// Moves what the newest change tells and a newer one does not into `others`.
     private mutating func keep(_ newest: Newest, besides change: RowChange) {
         let (known, stated) = (newest.record.shape, change.record.shape)
-        var (statedWalk, namedWalk, newlyNamedWalk) = (NameWalk(), NameWalk(), NameWalk())
-        let left = known.sorted.filter { place in
-            let name = known.names[place]
-            if stated !== known, statedWalk.place(of: name, in: stated) == nil { return true }
-            // Of a column that the change states and does not name, the older change is still the last that named it.
-            return newest.named !== change.columns && newlyNamedWalk.place(of: name, in: change.columns) == nil
-                && namedWalk.place(of: name, in: newest.named) != nil
-        }
+        let left = newest.named === change.columns ? known.places(besides: stated) : places(of: newest, besides: change)
         add(left.map { known.names[$0] })
         for place in left {
             let name = known.names[place]
@@ -232,6 +225,19 @@ struct RowColumns: Codable, Sendable {
                 others[other].content = Column.Content(value: value, position: newest.position)
             }
             if newest.named.place(of: name) != nil { _ = Self.raise(&others[other].named, to: newest.position) }
+        }
+    }
+
+    /// The places of the names in the newest record that a newer change does not state, or states and does not name: of such
+    /// a column the older change is still the last that named it.
+    private func places(of newest: Newest, besides change: RowChange) -> [Int] {
+        let (known, stated) = (newest.record.shape, change.record.shape)
+        var (statedWalk, namedWalk, newlyNamedWalk) = (NameWalk(), NameWalk(), NameWalk())
+        return known.sorted.filter { place in
+            let name = known.names[place]
+            if stated !== known, statedWalk.place(of: name, in: stated) == nil { return true }
+            return newlyNamedWalk.place(of: name, in: change.columns) == nil
+                && namedWalk.place(of: name, in: newest.named) != nil
         }
     }
 

@@ -65,18 +65,22 @@ final class RowShape: Codable, Sendable {
     func forEachHead(_ body: (Int, UnsafeRawBufferPointer) -> Void) { heads.forEach(body) }
 
     /// The names that another shape lacks, in the order of their UTF-8 bytes. Cost: O(names of both).
-    func names(besides other: RowShape) -> [String] {
+    func names(besides other: RowShape) -> [String] { places(besides: other).map { names[$0] } }
+
+    /// The places of the names that another shape lacks, in the order of their UTF-8 bytes. Cost: O(names of both).
+    func places(besides other: RowShape) -> [Int] {
         if self === other { return [] }
         var rest = other.sorted[...]
-        return sorted.compactMap { place in
-            let name = names[place]
-            while let first = rest.first {
-                let order = ExactText.order(other.names[first], name)
-                if order > 0 { break }
-                rest.removeFirst()
-                if order == 0 { return nil }
+        return sorted.filter { place in
+            texts.withText(at: place) { name in
+                while let first = rest.first {
+                    let order = other.texts.withText(at: first) { $0.order(name) }
+                    if order > 0 { break }
+                    rest.removeFirst()
+                    if order == 0 { return false }
+                }
+                return true
             }
-            return name
         }
     }
 }

@@ -76,9 +76,11 @@ extension SourceState {
     func otherLeaves() -> [StateDigest.Leaf] {
         var writer = CanonicalWriter()
         var leaves: [StateDigest.Leaf] = []
+        let context = rowContext(asOf: clock)
         for section in Section.allCases where section.isInDigest && section.message == nil {
-            for key in fold(for: section)?.unsortedKeys(in: section, names: context.names) ?? [] {
-                guard let row = digestRow(of: key) else { continue }
+            guard let fold = fold(for: section) else { continue }
+            for key in fold.unsortedKeys(in: section, names: context.names) {
+                guard let row = fold.digestRow(for: key, context: context) else { continue }
                 leaves.append(StateDigest.Leaf(key: digestKey(of: key, &writer), row: row))
             }
         }

@@ -7,7 +7,7 @@ struct ConversationStatement: Sendable {
     /// In the order of the array; each id once. Empty if the row is gone. Statements of the same ids share one array.
     private(set) var ids: [EntityID]
     /// The indexes of the messages whose text is not that of the statement before at the same index, in ascending order.
-    private(set) var altered: [Int] = []
+    var altered: [Int] = []
     /// The array with the messages; `nil` without messages.
     private let array: StoredJSON?
     /// Where each message of `ids` lies in `array`.

@@ -103,6 +103,7 @@ struct ConversationTimeline: Codable, Sendable {
         if next == nil {
             if let order { places = order.stated }
             (last, lastRanks) = (statement, stated)
+            last.altered = []
         }
         var changes: [MessageChange] = []
         func state(_ rank: Int, _ element: StoredJSON?, index: Int) {
