@@ -48,9 +48,13 @@ struct LogTool: ParsableCommand {
 /// Where the program begins.
 @main
 enum EntryPoint {
-    /// Signal handlers come first: an interrupt during the parsing of arguments ends the process as any other does.
+    /// Signal handlers come early: an interrupt during the parsing of arguments ends the process as any other does.
     /// `exit` runs no deinitializers, so commands must have flushed (`StandardOutput`).
+    ///
+    /// On the main actor, so that no other thread has allocated when the heap is prepared.
+    @MainActor
     static func main() async {
+        ProcessHeap.prepare()
         Interrupts.install()
         let code = await Launch.run(Array(CommandLine.arguments.dropFirst()))
         // The shell must not get the terminal back while the pager still has it.
