@@ -95,10 +95,12 @@ struct ReplayedState {
     }
 
     /// Looks up the lookups and authors of many plain frames, one table after another, so that their cache misses
-    /// overlap: looked up frame by frame, each would wait for memory alone.
+    /// overlap: looked up frame by frame, each would wait for memory alone. Asks for the frames' bytes first, as another
+    /// processor may have read them.
     ///
     /// Only a hint: a channel or author that is new here gets no lookup or place, and folding finds it itself.
     mutating func prepareLookups(_ steps: UnsafeMutableBufferPointer<ReplayBatch.Step>) {
+        for index in steps.indices { steps[index].frame.bytes.prefetch() }
         // Each step initializes one hash at most, and only initialized ones are read. Hashes of neighbouring steps of
         // one source are read ahead together.
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: steps.count) { hashes in
