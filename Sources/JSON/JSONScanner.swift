@@ -190,6 +190,8 @@ extension JSONScanner {
                     place += 1
                     continue
                 }
+                // Scalars like this one mostly come in numbers. The opening quote and the scalar are three bytes at least.
+                place += UTF8Sequence.plainCount(place, left: left)
             } else {
                 return nil
             }

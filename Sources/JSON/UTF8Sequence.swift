@@ -48,4 +48,54 @@ package enum UTF8Sequence {
         }
         return bytes.count
     }
+
+    /// How many bytes from an address on are part of a JSON text as it is written: well-formed UTF-8 without quotes,
+    /// backslashes and control characters. Tested sixteen at a time, so it may end before the last such byte, but only
+    /// between two scalars.
+    ///
+    /// - Parameters:
+    ///   - place: where a scalar begins; the three bytes before must be readable.
+    ///   - left: How many bytes may be read.
+    @usableFromInline
+    static func plainCount(_ place: UnsafePointer<UInt8>, left: Int) -> Int {
+        var count = 0
+        while left - count >= 16 {
+            let marks = unsafeBitCast(marks(place + count), to: SIMD2<UInt64>.self)
+            if marks == SIMD2(0, 0) {
+                count += 16
+                continue
+            }
+            // The first byte of a number in memory is its lowest.
+            let low = UInt64(littleEndian: marks[0])
+            count +=
+                low != 0 ? low.trailingZeroBitCount / 8 : 8 + UInt64(littleEndian: marks[1]).trailingZeroBitCount / 8
+            break
+        }
+        // Back to the beginning of the last scalar, which may be cut.
+        var back = 1
+        while back < min(4, count), place[count - back] & 0xC0 == 0x80 { back += 1 }
+        return back <= count && place[count - back] >= 0xC0 ? count - back : count
+    }
+
+    /// Marks those of sixteen bytes that end a text, or are wrong behind the three bytes before: by table 3-7 of the Unicode
+    /// standard, as `length`. Behind the first wrong byte, marks mean nothing. Every operation has two vectors: those with
+    /// a number are many times as slow.
+    @inline(__always)
+    private static func marks(_ place: UnsafePointer<UInt8>) -> SIMDMask<SIMD16<Int8>> {
+        func sixteen(_ offset: Int) -> SIMD16<UInt8> {
+            UnsafeRawPointer(place + offset).loadUnaligned(as: SIMD16<UInt8>.self)
+        }
+        func all(_ byte: UInt8) -> SIMD16<UInt8> { SIMD16(repeating: byte) }
+        let (bytes, first, second, third) = (sixteen(0), sixteen(-1), sixteen(-2), sixteen(-3))
+        let ends = (bytes .< all(0x20)) .| (bytes .== all(UInt8(ascii: "\""))) .| (bytes .== all(UInt8(ascii: "\\")))
+        // A byte goes on with a scalar exactly if one of the bytes before is a lead that reaches here.
+        let goesOn = (bytes & all(0xC0)) .== all(0x80)
+        let isReached = (first .>= all(0xC0)) .| (second .>= all(0xE0)) .| (third .>= all(0xF0))
+        let isNoLead = ((bytes & all(0xFE)) .== all(0xC0)) .| (bytes .>= all(0xF5))
+        let isOverlong =
+            ((first .== all(0xE0)) .& (bytes .< all(0xA0))) .| ((first .== all(0xF0)) .& (bytes .< all(0x90)))
+        let isSurrogate = (first .== all(0xED)) .& (bytes .>= all(0xA0))
+        let isTooLarge = (first .== all(0xF4)) .& (bytes .>= all(0x90))
+        return ends .| (goesOn .^ isReached) .| isNoLead .| isOverlong .| isSurrogate .| isTooLarge
+    }
 }
