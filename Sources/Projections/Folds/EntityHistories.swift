@@ -28,7 +28,7 @@ struct EntityHistories<Kept: KeptHistoryEntry>: Codable, Sendable {
     var isEmpty: Bool { entries.isEmpty }
 
     /// Appends an entry to an entity's history.
-    mutating func add(_ entry: Kept, to key: EntityKey) {
+    mutating func add(_ entry: consuming Kept, to key: EntityKey) {
         entries[key, default: []].append(entry)
     }
 

@@ -92,11 +92,6 @@ struct ObjectView {
     subscript(name: StaticString) -> ValueView? {
         members.first { $0.name == name }?.value
     }
-
-    /// The value of a member; `nil` if the object lacks it or it is null.
-    func present(_ name: StaticString) -> ValueView? {
-        self[name].flatMap { $0.kind == .null ? nil : $0 }
-    }
 }
 
 /// One value within a text that has been checked. Borrows the text.

@@ -20,6 +20,12 @@ package struct Names: Sendable {
         return text.withUTF8 { id(utf8: UnsafeRawBufferPointer($0)) }
     }
 
+    /// The handle of an id given as a part of a text, interned if it is new.
+    mutating func id(_ text: Substring) -> EntityID {
+        var text = text
+        return text.withUTF8 { id(utf8: UnsafeRawBufferPointer($0)) }
+    }
+
     /// The handle of an id given as text in JSON, interned if it is new.
     mutating func id(_ text: JSONText) -> EntityID {
         // Half a surrogate pair becomes U+FFFD here as in `JSONText.string`.

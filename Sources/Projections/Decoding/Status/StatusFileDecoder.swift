@@ -54,7 +54,7 @@ extension StatusFileDecoder {
     /// Reads a session's file. A rejected text is an issue; canonically it ends no session.
     private mutating func readSession(
         _ payload: UnsafeRawBufferPointer,
-        name: String,
+        name: Substring,
         into changes: inout [Change],
         context: inout FoldContext
     ) {
@@ -83,7 +83,7 @@ extension StatusFileDecoder {
     /// Reads a prompt's file. A rejected text is an issue, and the prompt unreadable until the next accepted one.
     private mutating func readPrompt(
         _ payload: UnsafeRawBufferPointer,
-        name: String,
+        name: Substring,
         into changes: inout [Change],
         context: inout FoldContext
     ) {
@@ -111,7 +111,7 @@ extension StatusFileDecoder {
 /// The name of a session's or prompt's file.
 struct StatusFileName {
     /// The file's name without its folder.
-    let name: String
+    let name: Substring
     let isPrompt: Bool
 
     /// Compares bytes, so no two spellings of one name in Unicode are one file. `nil` if the file is not directly in
@@ -122,14 +122,15 @@ struct StatusFileName {
             folder.withUTF8 { Self.name(in: UnsafeRawBufferPointer(path), folder: UnsafeRawBufferPointer($0)) }
         }
         guard let found else { return nil }
-        (name, isPrompt) = found
+        name = Substring(path.utf8.dropFirst(found.start))
+        isPrompt = found.isPrompt
     }
 
-    /// The name in a path, if it is one of this app's, and whether it is a prompt's.
+    /// Where the name begins in a path, if it is one of this app's, and whether it is a prompt's.
     private static func name(
         in path: UnsafeRawBufferPointer,
         folder: UnsafeRawBufferPointer
-    ) -> (String, isPrompt: Bool)? {
+    ) -> (start: Int, isPrompt: Bool)? {
         let slash = UInt8(ascii: "/")
         var start = folder.count
         guard path.count > start, UnsafeRawBufferPointer(rebasing: path[..<start]).isSame(folder) else { return nil }
@@ -141,7 +142,7 @@ struct StatusFileName {
         guard name.hasPrefix("vibestatus-"), name.hasSuffix(".json"), name.allSatisfy({ $0 != slash }) else {
             return nil
         }
-        return (String(decoding: name, as: UTF8.self), name.hasPrefix("vibestatus-prompt-"))
+        return (start, name.hasPrefix("vibestatus-prompt-"))
     }
 }
 

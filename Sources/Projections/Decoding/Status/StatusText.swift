@@ -20,45 +20,49 @@ enum StatusText {
 
     /// Reads a session's file; a fault if it is empty, malformed or rejected.
     static func session(_ payload: UnsafeRawBufferPointer) throws(Fault) -> Session {
-        let members = try object(payload)
-        guard let status = members["state"]?.string, states.contains(status) else {
+        let members = try object(payload, SessionMembers.init)
+        guard let status = members.state?.string, states.contains(status) else {
             throw rejected("state is none of working, idle, needs_input, not_running")
         }
         // Stricter than for a prompt: a session's age counts from this time.
-        let stamp = members.present("timestamp")
-        let timestamp = stamp?.string
+        let timestamp = members.timestamp?.string
         let instant = timestamp.flatMap(RemoteTime.statusFile)
-        if stamp != nil, instant == nil {
+        if let stamp = members.timestamp, stamp.kind != .null, instant == nil {
             throw rejected("timestamp is no time of the form YYYY-MM-DDThh:mm:ss with a zone")
         }
-        try requireTexts(["project", "message"], in: members)
+        try requireText(members.project, "project")
+        try requireText(members.message, "message")
         return Session(
             status: status,
-            project: members["project"]?.string,
+            project: members.project?.string,
             timestamp: timestamp,
             instant: instant,
-            pid: try pid(in: members)
+            pid: try pid(members.pid)
         )
     }
 
     /// Reads a prompt's file; a fault if it is empty, malformed or rejected. A `timestamp` may be any text: the time of
     /// receipt replaces an unreadable one.
     static func prompt(_ payload: UnsafeRawBufferPointer) throws(Fault) -> ObjectView {
-        let members = try object(payload)
+        let members = try object(payload, ObjectView.init)
         let required: [StaticString] = ["session_id", "project", "prompt_message", "notification_type", "timestamp"]
         for name in required where members[name]?.kind != .string {
             throw rejected("\(name) is missing or no text")
         }
-        try requireTexts(["transcript_path", "transcript_excerpt", "transcript_excerpt_base64"], in: members)
-        _ = try pid(in: members)
+        let optional: [StaticString] = ["transcript_path", "transcript_excerpt", "transcript_excerpt_base64"]
+        for name in optional { try requireText(members[name], name) }
+        _ = try pid(members["pid"])
         return members
     }
 
     /// The payload as an object. An empty file is told from a malformed one: a writer may have emptied it and not
     /// written yet.
-    private static func object(_ payload: UnsafeRawBufferPointer) throws(Fault) -> ObjectView {
+    private static func object<Object>(
+        _ payload: UnsafeRawBufferPointer,
+        _ read: (UnsafeRawBufferPointer) throws(JSONError) -> Object?
+    ) throws(Fault) -> Object {
         if payload.isEmpty { throw Fault(reason: "empty") }
-        guard let object = try? ObjectView(payload) else {
+        guard let object = try? read(payload) else {
             // Read again, as `try?` gives `nil` for both.
             let isJSON = (try? JSONValue.parse(payload)) != nil
             throw Fault(reason: isJSON ? "rejected: no object" : "malformed: not one JSON text")
@@ -67,15 +71,13 @@ enum StatusText {
     }
 
     /// Refuses a member that is neither a text nor absent. Null counts as absent.
-    private static func requireTexts(_ names: [StaticString], in members: ObjectView) throws(Fault) {
-        for name in names {
-            if let value = members.present(name), value.kind != .string { throw rejected("\(name) is no text") }
-        }
+    private static func requireText(_ value: ValueView?, _ name: StaticString) throws(Fault) {
+        if let value, value.kind != .string, value.kind != .null { throw rejected("\(name) is no text") }
     }
 
     /// The process id; refuses one that is neither absent nor a whole number.
-    private static func pid(in members: ObjectView) throws(Fault) -> Int64? {
-        guard let value = members.present("pid") else { return nil }
+    private static func pid(_ value: ValueView?) throws(Fault) -> Int64? {
+        guard let value, value.kind != .null else { return nil }
         guard let pid = value.number?.wholeInt64 else { throw rejected("pid is no whole number of 64 bits") }
         return pid
     }
@@ -83,6 +85,43 @@ enum StatusText {
     private static func rejected(_ reason: String) -> Fault { Fault(reason: "rejected: \(reason)") }
 
     static let states = ["working", "idle", "needs_input", "not_running"]
+}
+
+/// The members of a session's file, each with the last of its values. Borrows the payload.
+private struct SessionMembers {
+    private(set) var state: ValueView?
+    private(set) var timestamp: ValueView?
+    private(set) var project: ValueView?
+    private(set) var message: ValueView?
+    private(set) var pid: ValueView?
+
+    /// Reads one JSON text in one pass; `nil` if it is no object.
+    ///
+    /// - Throws: `JSONError` for bytes that are not one JSON text.
+    init?(_ payload: UnsafeRawBufferPointer) throws(JSONError) {
+        var reader = JSONReader(payload)
+        guard try reader.kind() == .object else {
+            try reader.skip()
+            try reader.finish()
+            return nil
+        }
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            let value = ValueView(kind: try reader.kind(), bytes: try reader.slice())
+            if name == "state" {
+                state = value
+            } else if name == "timestamp" {
+                timestamp = value
+            } else if name == "project" {
+                project = value
+            } else if name == "message" {
+                message = value
+            } else if name == "pid" {
+                pid = value
+            }
+        }
+        try reader.finish()
+    }
 }
 
 extension JSONNumber {
