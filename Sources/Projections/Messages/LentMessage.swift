@@ -219,17 +219,19 @@ extension MessageStore {
 extension MessageRecord {
     /// `[{"emoji","users"}]`, sorted by emoji, users by their ids; `nil` without reactions.
     fileprivate func reactionRows(_ names: Names) -> JSONValue? {
-        let present = reactions.filter(\.isPresent)
-        guard !present.isEmpty else { return nil }
-        let users = Dictionary(grouping: present, by: \.emoji)
-        let emojis = users.keys.sorted { $0.string.utf8.lexicographicallyPrecedes($1.string.utf8) }
-        return .array(
-            emojis.map { emoji in
-                let sorted = (users[emoji] ?? []).map(\.user).sorted { names.precedes($0, $1) }
-                return .object([
-                    "emoji": .string(emoji.string), "users": .array(sorted.map { .string(names.text($0)) }),
-                ])
-            }
-        )
+        let present = reactions.filter(\.isPresent).sorted {
+            $0.emoji == $1.emoji
+                ? names.precedes($0.user, $1.user) : ExactText.precedes($0.emoji.string, $1.emoji.string)
+        }
+        var rows: [JSONValue] = []
+        var start = 0
+        while start < present.count {
+            let emoji = present[start].emoji
+            let end = present[start...].firstIndex { $0.emoji != emoji } ?? present.count
+            let users = present[start..<end].map { JSONValue.string(names.text($0.user)) }
+            rows.append(.object(["emoji": .string(emoji.string), "users": .array(users)]))
+            start = end
+        }
+        return rows.isEmpty ? nil : .array(rows)
     }
 }
