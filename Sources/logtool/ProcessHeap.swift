@@ -5,10 +5,11 @@ import Glibc
 /// The heap of the process: the memory that `malloc` hands out.
 enum ProcessHeap {
     /// Has all threads share one heap, and asks for its first 12 MiB in huge pages. Call it once, before a second thread
-    /// allocates. Does nothing but on Linux with glibc, and changes no result
+    /// allocates. Does nothing but on Linux with glibc, and nothing where the environment sets the heap up. Changes no result
     /// (`docs/decisions/0032-the-heap-begins-in-huge-pages.md`).
     static func prepare() {
         #if canImport(Glibc)
+        if settings.contains(where: { getenv($0) != nil }) { return }
         // Absent in a C library that is not glibc.
         guard let address = dlsym(nil, "mallopt") else { return }
         let set = unsafeBitCast(address, to: (@convention(c) (Int32, Int32) -> Int32).self)
@@ -32,6 +33,11 @@ enum ProcessHeap {
     #if canImport(Glibc)
     /// More would cost more memory than it saves time: the heap's last huge page is used only in part.
     private static let hugeBytes: Int32 = 12 << 20
+
+    /// The variables by which glibc lets the environment set the heap up.
+    private static let settings = [
+        "GLIBC_TUNABLES", "MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_TRIM_THRESHOLD_",
+    ]
 
     /// glibc's options of the heap, by their numbers in `malloc.h`, which Swift's module of glibc leaves out.
     private enum Option {

@@ -103,6 +103,10 @@ struct FamilyLog {
 
     private func measured(through sequence: Int) throws -> (bytes: Int?, size: StateSize) {
         let replay = coldReplay(through: sequence)
+        // With a heap of its own, the program would hold huge pages from the start, in which much of the growth lies. glibc
+        // ignores 0.
+        setenv("MALLOC_ARENA_MAX", "0", 1)
+        defer { unsetenv("MALLOC_ARENA_MAX") }
         let peaks = try (0..<Self.rounds).map { _ in try Child.peakBytes(program, replay, output: scratch.file("out")) }
         _ = try ask("state-size", [log, String(sequence)])
         let size = try JSONDecoder().decode(StateSize.self, from: Data(contentsOf: URL(filePath: scratch.file("out"))))
