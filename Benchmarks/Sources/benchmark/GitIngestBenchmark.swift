@@ -50,7 +50,8 @@ extension GitIngestBenchmark {
     func makeRepository() throws -> String {
         let path = scratch.fresh("chat.git")
         let stream = scratch.fresh("stream")
-        try GeneratedCommits.stream(commits).write(toFile: stream, atomically: false, encoding: .utf8)
+        var generated = GeneratedCommits()
+        try generated.stream(commits).write(toFile: stream, atomically: false, encoding: .utf8)
         _ = try git(["init", "--quiet", "--bare", path], in: "/")
         _ = try git(["fast-import", "--quiet"], in: path, input: stream)
         return path
@@ -97,41 +98,5 @@ extension GitIngestBenchmark {
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
         return String(decoding: kept, as: UTF8.self)
-    }
-}
-
-/// A chat branch as VibeChannel writes it, as a stream for `git fast-import`: messages in four channels, some edited,
-/// some deleted, one commit each.
-enum GeneratedCommits {
-    static func stream(_ count: Int) -> String {
-        var stream = ""
-        for number in 0..<count {
-            stream +=
-                "commit refs/heads/vibechannel\ncommitter Ann <ann@example.org> \(1_741_064_400 + number * 30) +0000\n"
-            let earlier = number - 1 - (number &* 7_919) % 200
-            switch number % 20 {
-            case 7 where earlier > 0 && earlier % 20 < 7: stream += change("Edit message by ann", earlier, "edited")
-            case 13 where earlier > 0 && earlier % 20 < 7:
-                stream += data("Delete message by ann") + "D \(path(earlier))\n"
-            default: stream += change("Message from ann", number, "said")
-            }
-            stream += "\n"
-        }
-        return stream
-    }
-
-    private static func change(_ subject: String, _ number: Int, _ verb: String) -> String {
-        let body = String(repeating: "the quick brown fox \(verb) \(number &* 31 % 1_009) ", count: 4 + number % 9)
-        let text = "---\nfrom: ann\ndate: 2025-03-04T05:06:07Z\ntags: [a, b]\n---\n\n\(body)\n"
-        return data(subject) + "M 100644 inline \(path(number))\n" + data(text)
-    }
-
-    private static func data(_ text: String) -> String {
-        "data \(text.utf8.count)\n\(text)\n"
-    }
-
-    private static func path(_ number: Int) -> String {
-        let digits = String(1_000_000 + number).dropFirst()
-        return "channel-\(number / 5 % 4)/20250304T050607-ann-\(digits).md"
     }
 }
