@@ -91,9 +91,10 @@ import Testing
     @Test(arguments: [0, 1, 2, 3, 17, 4095, 4096, 20_000])
     func rowsAtOnceHaveTheDigestOfRowsOneByOne(count: Int) {
         let leaves = (0..<count).map { StateDigest.Leaf(key: hash($0), row: hash(-$0)) }
-        #expect(StateDigest.root(of: slices(leaves, each: 1000)) == walked(leaves))
+        #expect(StateDigest.root(of: slices(leaves, each: 1000) as [WholeSlice]) == walked(leaves))
         // A key that stands in two slices counts once.
-        #expect(StateDigest.root(of: slices(leaves, each: 700) + slices(leaves, each: 1000)) == walked(leaves))
+        let twice: [WholeSlice] = slices(leaves, each: 700) + slices(leaves, each: 1000)
+        #expect(StateDigest.root(of: twice) == walked(leaves))
     }
 
     /// Keys that are no hashes: branches in chains, first digits that lead to one leaf, and to none.
@@ -103,18 +104,34 @@ import Testing
         var leaves = (0..<count).map { number in
             StateDigest.Leaf(key: key([0x5A], ending: number), row: hash(number))
         }
-        #expect(StateDigest.root(of: slices(leaves, each: 900)) == walked(leaves))
+        #expect(StateDigest.root(of: slices(leaves, each: 900) as [WholeSlice]) == walked(leaves))
         for (number, first) in [[0x50], [0x70, 1], [0x70, 2], [0xFF]].enumerated() {
             leaves.insert(
                 StateDigest.Leaf(key: key(first.map(UInt8.init), ending: number), row: hash(number)),
                 at: Int.random(in: 0..<leaves.count, using: &random)
             )
-            #expect(StateDigest.root(of: slices(leaves, each: 900)) == walked(leaves))
+            #expect(StateDigest.root(of: slices(leaves, each: 900) as [WholeSlice]) == walked(leaves))
         }
     }
 
-    private func slices(_ leaves: [StateDigest.Leaf], each: Int) -> [LeafSlice] {
-        stride(from: 0, to: leaves.count, by: each).map { LeafSlice(Array(leaves[$0..<min(leaves.count, $0 + each)])) }
+    @Test(arguments: [0, 1, 2, 17, 4095, 4096, 20_000])
+    func shortLeavesGiveTheSameDigestOrNone(count: Int) {
+        var leaves = (0..<count).map { StateDigest.Leaf(key: hash($0), row: hash(-$0)) }
+        #expect(StateDigest.root(of: slices(leaves, each: 1000) as [LeafSlice<ShortLeaf>]) == walked(leaves))
+        // Two keys with the same eight bytes at the beginning, and one that differs in the last of them.
+        let start = [UInt8](repeating: 0x5A, count: 7)
+        for (last, ending) in [(1, 1), (2, 2)] as [(UInt8, Int)] {
+            leaves.append(StateDigest.Leaf(key: key(start + [last], ending: ending), row: hash(1)))
+        }
+        #expect(StateDigest.root(of: slices(leaves, each: 1000) as [LeafSlice<ShortLeaf>]) == walked(leaves))
+        leaves.append(StateDigest.Leaf(key: key(start + [2], ending: 3), row: hash(1)))
+        #expect(StateDigest.root(of: slices(leaves, each: 1000) as [LeafSlice<ShortLeaf>]) == nil)
+    }
+
+    private func slices<Leaf: DigestLeaf>(_ leaves: [StateDigest.Leaf], each: Int) -> [LeafSlice<Leaf>] {
+        stride(from: 0, to: leaves.count, by: each).map { start in
+            LeafSlice(leaves[start..<min(leaves.count, start + each)].map { Leaf($0) })
+        }
     }
 
     private func walked(_ leaves: [StateDigest.Leaf]) -> Hash256 {

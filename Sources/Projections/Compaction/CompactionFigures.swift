@@ -5,7 +5,7 @@ struct CompactionFigures {
     private(set) var totals = CompactionCounts()
     /// The digest, made by `makeDigest`; until then the leaves of all rows are in memory, 64 bytes each.
     private(set) var digest = StateDigest.noRows
-    private var leaves: [LeafSlice] = []
+    private var leaves: [WholeSlice] = []
     /// How many live messages each channel has.
     private var channels: [SourceName: [(id: String, count: Int)]] = [:]
 
@@ -14,7 +14,7 @@ struct CompactionFigures {
     private static let joinedCountMin = 1 << 19
 
     /// Adds rows; each row of the state must be added once.
-    mutating func add(_ slices: [LeafSlice]) {
+    mutating func add(_ slices: [WholeSlice]) {
         let count = slices.reduce(0) { $0 + $1.count }
         guard count >= Self.joinedCountMin else { return leaves += slices }
         var joined: [StateDigest.Leaf] = []

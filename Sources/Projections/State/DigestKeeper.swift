@@ -53,9 +53,14 @@ struct DigestKeeper: Sendable {
         switch standing {
         case .known: return known
         case .unasked:
-            known = StateDigest.root(of: sources.flatMap { $0.digestSlices() + [LeafSlice($0.issueLeaves())] })
-            standing = .known
-            return known
+            let slices = sources.flatMap { source in
+                source.digestSlices(ShortLeaf.self) + [LeafSlice(source.issueLeaves().map { ShortLeaf($0) })]
+            }
+            if let root = StateDigest.root(of: slices) {
+                (known, standing) = (root, .known)
+                return root
+            }
+            trie = startKeeping(sources)
         case .outdated: trie = startKeeping(sources)
         case .kept: break
         }

@@ -19,28 +19,30 @@ enum MessageRow: UInt8, Sendable {
 
 // MARK: - All rows
 
+typealias WholeSlice = LeafSlice<StateDigest.Leaf>
+
 extension SourceState {
     /// The leaves of all rows but the issues, in any order.
-    func digestSlices() -> [LeafSlice] {
-        messageSlices { LeafSlice(leaves(at: $0, &$1)) } + [LeafSlice(otherLeaves() + orderLeaves())]
+    func digestSlices<Leaf: DigestLeaf>(_: Leaf.Type = StateDigest.Leaf.self) -> [LeafSlice<Leaf>] {
+        messageSlices { LeafSlice(leaves(at: $0, &$1)) } + [LeafSlice((otherLeaves() + orderLeaves()).map { Leaf($0) })]
     }
 
     /// The leaves of all messages before a compaction drops some of them, and those of kept messages that stay as they
     /// are. `changedSlices` has the others afterwards.
-    func messageSlices(keeping isKept: [Bool]) -> [(all: LeafSlice, unchanged: LeafSlice)] {
+    func messageSlices(keeping isKept: [Bool]) -> [(all: WholeSlice, unchanged: WholeSlice)] {
         messageSlices { places, writer in
             var (same, others): ([Int], [Int]) = ([], [])
             for place in places {
                 let staysSame = isKept[place] && !parts.messages.lacksParent(at: place) { isKept[$0] }
                 if staysSame { same.append(place) } else { others.append(place) }
             }
-            let unchanged = leaves(at: same, &writer)
+            let unchanged: [StateDigest.Leaf] = leaves(at: same, &writer)
             return (LeafSlice(unchanged + leaves(at: others, &writer)), LeafSlice(unchanged))
         }
     }
 
     /// The leaves of kept messages whose rows a compaction may have changed.
-    func changedSlices() -> [LeafSlice] {
+    func changedSlices() -> [WholeSlice] {
         messageSlices { places, writer in
             LeafSlice(leaves(at: places.filter { parts.messages.lacksParent(at: $0) { _ in true } }, &writer))
         }
@@ -63,11 +65,11 @@ extension SourceState {
     }
 
     /// The leaves of the messages at some places that have rows.
-    private func leaves(at places: some Sequence<Int>, _ writer: inout CanonicalWriter) -> [StateDigest.Leaf] {
-        var leaves: [StateDigest.Leaf] = []
+    private func leaves<Leaf: DigestLeaf>(at places: some Sequence<Int>, _ writer: inout CanonicalWriter) -> [Leaf] {
+        var leaves: [Leaf] = []
         leaves.reserveCapacity(places.underestimatedCount)
         for place in places {
-            if let leaf = digestLeaf(at: place, &writer) { leaves.append(leaf) }
+            if let leaf = digestLeaf(at: place, &writer) { leaves.append(Leaf(leaf)) }
         }
         return leaves
     }

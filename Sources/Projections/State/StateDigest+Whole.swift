@@ -2,17 +2,57 @@ import Dispatch
 import EventLog
 import Synchronization
 
+/// What the digest of rows at once needs of a leaf.
+protocol DigestLeaf: Keyed, Sendable {
+    init(_ leaf: StateDigest.Leaf)
+    var hash: Hash256 { get }
+    /// The digit of the key at a depth, of the digits that the leaf has.
+    func nibble(_ depth: Int) -> Int
+    /// Whether two leaves whose keys are the same, as far as they have them, are one.
+    static var isWhole: Bool { get }
+}
+
+extension StateDigest.Leaf: DigestLeaf {
+    static var keyBytes: Int { 32 }
+    static var isWhole: Bool { true }
+
+    init(_ leaf: StateDigest.Leaf) { self = leaf }
+
+    func keyByte(_ number: Int) -> Int { key.byte(number) }
+
+    func isBefore(_ other: StateDigest.Leaf) -> Bool { key.words < other.key.words }
+
+    func nibble(_ depth: Int) -> Int { key.nibble(depth) }
+}
+
+/// A leaf with the first eight bytes of its key, in 40 bytes instead of 64: hashes mostly differ in these.
+struct ShortLeaf: DigestLeaf {
+    private let keyStart: UInt64
+    let hash: Hash256
+
+    static var keyBytes: Int { 8 }
+    static var isWhole: Bool { false }
+
+    init(_ leaf: StateDigest.Leaf) { (keyStart, hash) = (leaf.key.words.0, leaf.hash) }
+
+    func keyByte(_ number: Int) -> Int { Int(truncatingIfNeeded: keyStart >> (56 - 8 * UInt64(number))) & 0xFF }
+
+    func isBefore(_ other: ShortLeaf) -> Bool { keyStart < other.keyStart }
+
+    func nibble(_ depth: Int) -> Int { Int(truncatingIfNeeded: keyStart >> (60 - 4 * UInt64(depth))) & 15 }
+}
+
 /// Some leaves, grouped by the first byte of their keys (a counting sort), so that each of the 256 subtrees finds its
 /// leaves without a search.
-struct LeafSlice: Sendable {
-    let leaves: [StateDigest.Leaf]
+struct LeafSlice<Leaf: DigestLeaf>: Sendable {
+    let leaves: [Leaf]
     /// For each first byte, the index in `leaves` behind its last leaf.
     private let ends: [Int]
 
     /// - Parameter given: leaves in any order, each key once.
-    init(_ given: [StateDigest.Leaf]) {
+    init(_ given: [Leaf]) {
         var places = [Int](repeating: 0, count: 256)
-        for leaf in given { places[leaf.firstByte] += 1 }
+        for leaf in given { places[leaf.keyByte(0)] += 1 }
         var sum = 0
         for byte in places.indices {
             sum += places[byte]
@@ -21,10 +61,10 @@ struct LeafSlice: Sendable {
         }
         // The starts partition `0..<given.count`, and each leaf advances its own one, so each element is initialized
         // once. `Leaf` is trivial: assigning to uninitialized memory is right.
-        leaves = [StateDigest.Leaf](unsafeUninitializedCapacity: given.count) { room, count in
+        leaves = [Leaf](unsafeUninitializedCapacity: given.count) { room, count in
             for leaf in given {
-                room[places[leaf.firstByte]] = leaf
-                places[leaf.firstByte] += 1
+                room[places[leaf.keyByte(0)]] = leaf
+                places[leaf.keyByte(0)] += 1
             }
             count = given.count
         }
@@ -36,7 +76,7 @@ struct LeafSlice: Sendable {
     var count: Int { leaves.count }
 
     /// The leaves whose first key byte is in a range, which must not be empty.
-    fileprivate subscript(bytes: Range<Int>) -> ArraySlice<StateDigest.Leaf> {
+    fileprivate subscript(bytes: Range<Int>) -> ArraySlice<Leaf> {
         leaves[(bytes.lowerBound == 0 ? 0 : ends[bytes.lowerBound - 1])..<ends[bytes.upperBound - 1]]
     }
 }
@@ -49,19 +89,27 @@ extension StateDigest {
     /// together.
     ///
     /// Cost: O(n log n), on all processors; builds no trie.
-    static func root(of slices: [LeafSlice]) -> Hash256 {
+    static func root(of slices: [LeafSlice<Leaf>]) -> Hash256 { subtree(of: slices)?.hash ?? noRows }
+
+    /// The same digest from less memory; `nil` if two keys begin with the same eight bytes, which only somebody who searches
+    /// long for such ids makes happen.
+    static func root(of slices: [LeafSlice<ShortLeaf>]) -> Hash256? { subtree(of: slices).map { $0.hash ?? noRows } }
+
+    /// The whole trie; `nil` if the leaves do not tell two keys apart.
+    private static func subtree<Leaf>(of slices: [LeafSlice<Leaf>]) -> DigestSubtree? {
         if slices.reduce(0, { $0 + $1.count }) < parallelCountMin {
-            return DigestSubtree(of: slices, bytes: 0..<256, depth: 0).hash ?? noRows
+            return DigestSubtree(of: slices, bytes: 0..<256, depth: 0)
         }
         // The first two digits of a key are its first byte: 256 subtrees, then 16 branches above them, then the root.
-        let parts = Mutex([DigestSubtree](repeating: .nothing, count: 256))
+        let parts = Mutex([DigestSubtree?](repeating: .nothing, count: 256))
         DispatchQueue.concurrentPerform(iterations: 256) { byte in
             let part = DigestSubtree(of: slices, bytes: byte..<byte + 1, depth: 2)
             parts.withLock { $0[byte] = part }
         }
-        let found = parts.withLock { $0 }
+        let found = parts.withLock { $0 }.compactMap { $0 }
+        guard found.count == 256 else { return nil }
         let digits = (0..<16).map { DigestSubtree(children: found[16 * $0..<16 * $0 + 16]) }
-        return DigestSubtree(children: digits[...]).hash ?? noRows
+        return DigestSubtree(children: digits[...])
     }
 }
 
@@ -79,42 +127,48 @@ private enum DigestSubtree: Sendable {
         }
     }
 
-    /// The subtree of all leaves whose keys begin with one of these bytes; they share their first `depth` digits.
-    init(of slices: [LeafSlice], bytes: Range<Int>, depth: Int) {
-        var leaves: [StateDigest.Leaf] = []
+    /// The subtree of all leaves whose keys begin with one of these bytes; they share their first `depth` digits. `nil` if
+    /// the leaves do not tell two keys apart.
+    init?<Leaf: DigestLeaf>(of slices: [LeafSlice<Leaf>], bytes: Range<Int>, depth: Int) {
+        var leaves: [Leaf] = []
         leaves.reserveCapacity(slices.reduce(0) { $0 + $1[bytes].count })
         for slice in slices { leaves.append(contentsOf: slice[bytes]) }
-        self = leaves.withUnsafeMutableBufferPointer { leaves in
-            withUnsafeTemporaryAllocation(of: StateDigest.Leaf.self, capacity: leaves.count) { room in
+        let subtree = leaves.withUnsafeMutableBufferPointer { leaves in
+            withUnsafeTemporaryAllocation(of: Leaf.self, capacity: leaves.count) { room in
                 KeySort(values: leaves, room: room).sort(0..<leaves.count, byte: bytes.count == 1 ? 1 : 0)
             }
             return DigestSubtree(sorted: UnsafeBufferPointer(leaves), depth: depth)
         }
+        guard let subtree else { return nil }
+        self = subtree
     }
 
-    /// The subtree of leaves in the order of their keys, which share their first `depth` digits. Recursion goes at most
-    /// 64 digits deep.
-    private init(sorted leaves: UnsafeBufferPointer<StateDigest.Leaf>, depth: Int) {
+    /// The subtree of leaves in the order of their keys, which share their first `depth` digits; `nil` as above. Recursion
+    /// goes at most 64 digits deep.
+    private init?<Leaf: DigestLeaf>(sorted leaves: UnsafeBufferPointer<Leaf>, depth: Int) {
         guard let first = leaves.first, let last = leaves.last else {
             self = .nothing
             return
         }
-        if first.key == last.key {
+        if !first.isBefore(last) {
+            guard Leaf.isWhole || leaves.count == 1 else { return nil }
             self = .leaf(last.hash)
             return
         }
-        assert(depth < 64 && first.key.words < last.key.words, "sorted keys that differ have a digit left to differ in")
+        assert(depth < 2 * Leaf.keyBytes, "sorted keys that differ have a digit left to differ in")
+        var isClear = true
         let hash = BranchText.hash { text in
             var start = 0
             while start < leaves.count {
-                let slot = leaves[start].key.nibble(depth)
+                let slot = leaves[start].nibble(depth)
                 var end = start + 1
-                while end < leaves.count, leaves[end].key.nibble(depth) == slot { end += 1 }
-                let part = UnsafeBufferPointer(rebasing: leaves[start..<end])
-                if let hash = DigestSubtree(sorted: part, depth: depth + 1).hash { text.add(hash, slot) }
+                while end < leaves.count, leaves[end].nibble(depth) == slot { end += 1 }
+                let part = DigestSubtree(sorted: UnsafeBufferPointer(rebasing: leaves[start..<end]), depth: depth + 1)
+                if let hash = part?.hash { text.add(hash, slot) } else { isClear = false }
                 start = end
             }
         }
+        guard isClear else { return nil }
         self = .branch(hash)
     }
 
@@ -144,16 +198,6 @@ private enum DigestSubtree: Sendable {
         }
         self = .branch(hash)
     }
-}
-
-extension StateDigest.Leaf: Keyed {
-    static var keyBytes: Int { 32 }
-
-    fileprivate var firstByte: Int { keyByte(0) }
-
-    func keyByte(_ number: Int) -> Int { key.byte(number) }
-
-    func isBefore(_ other: StateDigest.Leaf) -> Bool { key.words < other.key.words }
 }
 
 extension Hash256 {
