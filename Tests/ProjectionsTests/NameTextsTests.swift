@@ -33,6 +33,17 @@ import Testing
         #expect(!loaded.isSame(as: names))
     }
 
+    @Test(arguments: [127, 128, 129, 1000])
+    func manyTextsKeepTheirHandles(count: Int) throws {
+        var names = Names()
+        let texts = (0..<count).map { "name \($0)" }
+        let ids = texts.map { names.id($0) }
+        let loaded = try StateDecoder.value(Names.self, from: StateEncoder.bytes(of: names))
+        #expect(loaded.isSame(as: names))
+        #expect(ids.map { names.text($0) } == texts && ids.map { loaded.text($0) } == texts)
+        #expect(texts.map { loaded.find($0) } == ids)
+    }
+
     @Test func sortsByBytes() {
         var names = Names()
         let ids = Self.texts.map { names.id($0) }

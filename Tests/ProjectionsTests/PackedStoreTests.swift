@@ -53,7 +53,7 @@ import Testing
         let hashes = (0..<count).map { FastHash.mix(UInt64($0) / 3, 9) | UInt64($0 % 2) << 63 }
         for (place, hash) in hashes.enumerated() {
             #expect(table.find(hash) { $0 == place } == nil)
-            table.add(hash, place: place)
+            Self.add(place, to: &table) { hashes[$0] }
         }
         for (place, hash) in hashes.enumerated() { #expect(table.find(hash) { $0 == place } == place) }
         #expect(table.find(FastHash.mix(.max, 1)) { _ in false } == nil)
@@ -64,9 +64,25 @@ import Testing
         let hashes = (0..<count).map { FastHash.mix(UInt64($0) / 3, 9) | UInt64($0 % 2) << 63 }
         var table = PlaceTable(hashes: hashes)
         for (place, hash) in hashes.enumerated() { #expect(table.find(hash) { $0 == place } == place) }
-        for place in count..<2 * count + 5 { table.add(FastHash.mix(UInt64(place), 77), place: place) }
+        func hash(_ place: Int) -> UInt64 { place < count ? hashes[place] : FastHash.mix(UInt64(place), 77) }
+        for place in count..<2 * count + 5 { Self.add(place, to: &table, hash) }
         for (place, hash) in hashes.enumerated() { #expect(table.find(hash) { $0 == place } == place) }
         #expect(table.find(FastHash.mix(UInt64(count), 77)) { $0 == count } == count)
+    }
+
+    /// Places that are far apart leave less room for tags, and none at the end.
+    @Test func placesOfAnySizeAreFound() {
+        let places = [0, 1, 5, 300, 70_000, 70_001, 1 << 24, 1 << 31, 1 << 32 - 2]
+        var table = PlaceTable()
+        func hash(_ place: Int) -> UInt64 { FastHash.mix(UInt64(place), 3) }
+        for place in places { Self.add(place, to: &table, hash) }
+        for place in places { #expect(table.find(hash(place)) { $0 == place } == place) }
+        #expect(table.find(hash(2)) { $0 == 2 } == nil)
+    }
+
+    private static func add(_ place: Int, to table: inout PlaceTable, _ hash: (Int) -> UInt64) {
+        if table.isFull(for: place) { table.grow(for: place, hash) }
+        table.add(hash(place), place: place)
     }
 
     @Test func longTextsOfAPoolStayApart() throws {

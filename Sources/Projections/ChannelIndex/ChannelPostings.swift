@@ -66,7 +66,7 @@ struct ChannelPostings {
     }
 
     /// See `PlaceTable.stepCount`.
-    var stepCount: Int { places.stepCount }
+    var stepCount: Int { places.stepCount { hash(owners[$0]) } }
 
     private func hash(_ owner: Owner) -> UInt64 {
         places.hash((owner.channel ?? .none).rawValue, UInt64(owner.source))
@@ -80,9 +80,14 @@ struct ChannelPostings {
     @inline(__always)
     private mutating func place(of owner: Owner) -> Int {
         if let place = find(owner) { return place }
+        let place = owners.count
+        if places.isFull(for: place) {
+            let known = self
+            places.grow(for: place) { known.hash(known.owners[$0]) }
+        }
+        places.add(hash(owner), place: place)
         owners.append(owner)
         open.append(PostingWriter())
-        places.add(hash(owner), place: owners.count - 1)
-        return owners.count - 1
+        return place
     }
 }

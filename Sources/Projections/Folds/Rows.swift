@@ -56,6 +56,10 @@ struct Rows: Fold {
 
     /// Adds a row with its first change, which always has an effect: nothing newer is known. Whether the row shows.
     private mutating func add(_ change: RowChange, as key: EntityKey, at event: EventReference) -> Bool {
+        if places.isFull(for: entries.count) {
+            let known = self
+            places.grow(for: entries.count) { known.hash(of: known.entries[$0].key) }
+        }
         places.add(hash(of: key), place: entries.count)
         // By a quarter and not by double, as the memory of very many rows counts.
         if entries.count == entries.capacity { entries.reserveCapacity(entries.count + entries.count / 4 + 8) }

@@ -62,8 +62,13 @@ struct AnswerTable: Sendable {
             answers[Int(answered[found].last) - 1].next = newest
             answered[found].last = newest
         } else {
+            let place = answered.count
+            if table.isFull(for: place) {
+                let known = self
+                table.grow(for: place) { known.hash(ofPlace: $0) }
+            }
+            table.add(hash(key), place: place)
             answered.append(Answered(channel: key.channel, id: key.id, first: newest, last: newest))
-            table.add(hash(key), place: answered.count - 1)
         }
     }
 
@@ -75,6 +80,10 @@ struct AnswerTable: Sendable {
     @inline(__always)
     private func hash(_ key: MessageKey) -> UInt64 { table.hash(key.id.rawValue, key.channel.rawValue) }
 
+    private func hash(ofPlace place: Int) -> UInt64 {
+        hash(MessageKey(channel: answered[place].channel, id: answered[place].id))
+    }
+
     /// See `PlaceTable.stepCount`.
-    var stepCount: Int { table.stepCount }
+    var stepCount: Int { table.stepCount { hash(ofPlace: $0) } }
 }

@@ -40,9 +40,18 @@ struct AuthorTable: Sendable {
 
     @inline(never)
     private mutating func add(_ id: UInt64, _ name: JSONText?, _ hash: UInt64) -> Int {
+        let place = authors.count
+        if table.isFull(for: place) {
+            let known = self
+            table.grow(for: place) { known.hash(ofPlace: $0) }
+        }
+        table.add(hash, place: place)
         authors.append(Author(id: id, name: name.map { names.add($0) } ?? .empty, hasName: name != nil))
-        table.add(hash, place: authors.count - 1)
-        return authors.count - 1
+        return place
+    }
+
+    private func hash(ofPlace place: Int) -> UInt64 {
+        withName(UInt32(truncatingIfNeeded: place)) { hash(authors[place].id, $0) }
     }
 
     /// Covers all of the name (I26). Without a name, `.max` stands for its absence.
@@ -52,7 +61,7 @@ struct AuthorTable: Sendable {
     }
 
     /// See `PlaceTable.stepCount`.
-    var stepCount: Int { table.stepCount }
+    var stepCount: Int { table.stepCount { hash(ofPlace: $0) } }
 
     func id(_ place: UInt32) -> UInt64 { authors[Int(place)].id }
 

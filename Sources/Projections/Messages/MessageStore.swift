@@ -75,23 +75,34 @@ struct MessageStore: Sendable {
     var count: Int { cells.count }
 
     /// The sum of `PlaceTable.stepCount` of both tables.
-    var stepCount: Int { table.stepCount + channelTable.stepCount }
+    var stepCount: Int {
+        table.stepCount { hash(cells[$0].id, cells[$0].channel) } + channelTable.stepCount { hash(channels[$0].id) }
+    }
 
     /// The place of a known channel.
     /// `nil` for a channel that no message or plain frame has named.
     @inline(__always)
     func channel(_ id: EntityID) -> Int? {
-        channelTable.find(channelTable.hash(id.rawValue, 0)) { channels[$0].id == id }
+        channelTable.find(hash(id)) { channels[$0].id == id }
     }
 
     /// The place of a channel, added if new.
     @inline(__always)
     mutating func addedChannel(_ id: EntityID) -> Int {
         if let channel = channel(id) { return channel }
+        let place = channels.count
+        if channelTable.isFull(for: place) {
+            let known = self
+            channelTable.grow(for: place) { known.hash(known.channels[$0].id) }
+        }
+        channelTable.add(hash(id), place: place)
         channels.append(Channel(id: id, isLeftOut: !share.contains(id)))
-        channelTable.add(channelTable.hash(id.rawValue, 0), place: channels.count - 1)
-        return channels.count - 1
+        return place
     }
+
+    /// The hash of a channel.
+    @inline(__always)
+    private func hash(_ channel: EntityID) -> UInt64 { channelTable.hash(channel.rawValue, 0) }
 
     /// The place of a message.
     func place(of key: MessageKey) -> Int? {
@@ -147,8 +158,15 @@ struct MessageStore: Sendable {
     @inline(__always)
     mutating func add(_ cell: MessageCell, at lookup: MessageLookup) -> Int {
         assert(lookup.hash == hash(cell.id, cell.channel), "the lookup is that of the cell's message")
+        if table.isFull(for: cells.count) { growTable() }
         table.add(lookup.hash, place: cells.count)
         return append(cell)
+    }
+
+    @inline(never)
+    private mutating func growTable() {
+        let known = self
+        table.grow(for: count) { known.hash(known.cells[$0].id, known.cells[$0].channel) }
     }
 
     @inline(__always)

@@ -2,14 +2,16 @@ import JSON
 
 /// The texts behind the handles of one state. Only grows: a handle stays valid in every later state, and in copies.
 ///
-/// The texts lie one behind another, so an id costs its bytes and some 22 more.
+/// The texts lie one behind another, so an id costs its bytes and some 12 more.
 package struct Names: Sendable {
-    /// All texts as UTF-8, in the order of their handles, with nothing in between.
-    private var bytes: [UInt8] = []
-    /// Where each text ends in `bytes`.
-    private var ends: [Int] = []
+    /// The texts as UTF-8, in the order of their handles, with nothing in between: 128 of them in each block, so that a
+    /// new text moves few. All blocks but the last are as large as their texts.
+    private var blocks: [[UInt8]] = []
+    /// Where each text ends in its block.
+    private var ends = Pages<UInt32>()
     /// The index of each text in `ends`. Bytes decide, so that ids that look alike stay apart.
     private var places = PlaceTable()
+    private static let blockShift = 7
 
     /// Makes an empty table.
     init() {}
@@ -42,16 +44,28 @@ package struct Names: Sendable {
         if let number = Self.plainNumber(text), let id = EntityID(number: number) { return id }
         let hash = places.hash(0, text)
         if let place = place(of: text, hash) { return EntityID(nameIndex: place) }
-        places.add(hash, place: ends.count)
-        // By a quarter and not by double, as the memory of very many ids counts.
-        if bytes.count + text.count > bytes.capacity {
-            bytes.reserveCapacity(bytes.count + max(text.count, bytes.count / 4 + 64))
+        let place = ends.count
+        if places.isFull(for: place) {
+            let known = self
+            places.grow(for: place) { known.hash(ofPlace: $0) }
         }
-        if ends.count == ends.capacity { ends.reserveCapacity(ends.count + ends.count / 4 + 8) }
-        bytes.append(contentsOf: text)
-        ends.append(bytes.count)
-        return EntityID(nameIndex: ends.count - 1)
+        places.add(hash, place: place)
+        append(text)
+        return EntityID(nameIndex: place)
     }
+
+    /// Adds a text behind all others. A payload has less than 16 MiB, so the end of each of 128 texts fits 32 bits.
+    private mutating func append(_ text: UnsafeRawBufferPointer) {
+        if ends.count & (1 << Self.blockShift - 1) == 0 {
+            // A copy of the full block has no room left over.
+            if let full = blocks.popLast() { blocks.append(full.withUnsafeBytes { Array($0) }) }
+            blocks.append([])
+        }
+        blocks[blocks.count - 1].append(contentsOf: text)
+        ends.append(UInt32(truncatingIfNeeded: blocks[blocks.count - 1].count))
+    }
+
+    private func hash(ofPlace place: Int) -> UInt64 { withText(at: place) { places.hash(0, $0) } }
 
     /// The handle of a known text or of a number; `nil` for any other text.
     func find(_ text: String) -> EntityID? {
@@ -73,13 +87,16 @@ package struct Names: Sendable {
         at place: Int,
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
-        let start = place == 0 ? 0 : ends[place - 1]
-        return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[start..<ends[place]])) }
+        let start = place & (1 << Self.blockShift - 1) == 0 ? 0 : Int(ends[place - 1])
+        return try blocks[place >> Self.blockShift].withUnsafeBytes {
+            try body(UnsafeRawBufferPointer(rebasing: $0[start..<Int(ends[place])]))
+        }
     }
 
     /// Whether handles mean the same in another table.
     func isSame(as other: Names) -> Bool {
-        ends == other.ends && bytes == other.bytes
+        ends.count == other.ends.count && blocks == other.blocks
+            && (0..<ends.count).allSatisfy { ends[$0] == other.ends[$0] }
     }
 
     /// The id as the remote wrote it; the empty text for `EntityID.none`.
@@ -135,18 +152,26 @@ extension Names: Codable {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        bytes = try container.decode([UInt8].self, forKey: .bytes)
-        ends = try container.decode([Int].self, forKey: .ends)
+        let bytes = try container.decode([UInt8].self, forKey: .bytes)
+        let ends = try container.decode([Int].self, forKey: .ends)
         let isAscending = zip([0] + ends, ends).allSatisfy { $0 <= $1 }
         guard isAscending, ends.last ?? 0 == bytes.count else {
             throw DecodingError.dataCorruptedError(forKey: .ends, in: container, debugDescription: "an id has no place")
         }
-        places = PlaceTable(hashes: ends.indices.map { place in withText(at: place) { places.hash(0, $0) } })
+        bytes.withUnsafeBytes { bytes in
+            for (start, end) in zip([0] + ends, ends) { append(UnsafeRawBufferPointer(rebasing: bytes[start..<end])) }
+        }
+        places = PlaceTable(hashes: ends.indices.map { hash(ofPlace: $0) })
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(bytes, forKey: .bytes)
+        try container.encode(Array(blocks.joined()), forKey: .bytes)
+        var (ends, start) = ([Int](), 0)
+        for place in 0..<self.ends.count {
+            start += withText(at: place) { $0.count }
+            ends.append(start)
+        }
         try container.encode(ends, forKey: .ends)
     }
 }

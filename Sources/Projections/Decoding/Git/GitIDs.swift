@@ -4,15 +4,21 @@
 /// a `String`.
 struct GitIDs: Sendable {
     /// 160 bits. Words of 32 bits leave no padding between two hashes.
-    fileprivate struct Hash: BitwiseCopyable, Equatable {
+    fileprivate struct Hash: PlacedKey {
         var words: (UInt32, UInt32, UInt32, UInt32, UInt32)
 
         static func == (left: Hash, right: Hash) -> Bool { left.words == right.words }
+
+        func hash(_ key: TableKey) -> UInt64 {
+            let first = key.hash(Self.pair(words.0, words.1), Self.pair(words.2, words.3))
+            return key.hash(first, UInt64(words.4))
+        }
+
+        private static func pair(_ high: UInt32, _ low: UInt32) -> UInt64 { UInt64(high) << 32 | UInt64(low) }
     }
 
-    /// By place; zeros for the id that is a text.
-    private var hashes = Pages<Hash>()
-    private var table = PlaceTable()
+    /// By place; hidden zeros for an id that is a text.
+    private var hashes = PlacedKeys<Hash>()
     /// The ids that are no hashes, by place, and their places.
     private var texts: [UInt32: String] = [:]
     private var textPlaces: [String: UInt32] = [:]
@@ -24,43 +30,23 @@ struct GitIDs: Sendable {
     /// The place of an id; `nil` if it was never added.
     func find(_ text: String) -> UInt32? {
         guard let hash = Hash(text) else { return textPlaces[text] }
-        return find(hash, at: tableHash(hash))
+        return hashes.find(hash)
     }
 
     /// The place of an id, added if it is new.
     mutating func add(_ text: String) -> UInt32 {
-        let place = UInt32(truncatingIfNeeded: count)
-        guard let hash = Hash(text) else {
-            if let known = textPlaces[text] { return known }
-            hashes.append(Hash(words: (0, 0, 0, 0, 0)))
-            texts[place] = text
-            textPlaces[text] = place
-            return place
-        }
-        let bucket = tableHash(hash)
-        if let known = find(hash, at: bucket) { return known }
-        hashes.append(hash)
-        table.add(bucket, place: Int(place))
+        if let hash = Hash(text) { return hashes.place(of: hash) }
+        if let known = textPlaces[text] { return known }
+        let place = hashes.addHidden(Hash(words: (0, 0, 0, 0, 0)))
+        texts[place] = text
+        textPlaces[text] = place
         return place
     }
 
     /// The id at a place.
     func text(_ place: UInt32) -> String {
-        texts.isEmpty ? hashes[Int(place)].text : texts[place] ?? hashes[Int(place)].text
+        texts.isEmpty ? hashes[place].text : texts[place] ?? hashes[place].text
     }
-
-    private func find(_ hash: Hash, at bucket: UInt64) -> UInt32? {
-        // The table contains no text, so no place of one is compared.
-        table.find(bucket) { hashes[$0] == hash }.map { UInt32(truncatingIfNeeded: $0) }
-    }
-
-    private func tableHash(_ hash: Hash) -> UInt64 {
-        let words = hash.words
-        let first = table.hash(Self.pair(words.0, words.1), Self.pair(words.2, words.3))
-        return table.hash(first, UInt64(words.4))
-    }
-
-    private static func pair(_ high: UInt32, _ low: UInt32) -> UInt64 { UInt64(high) << 32 | UInt64(low) }
 }
 
 extension GitIDs.Hash {
@@ -117,17 +103,15 @@ extension GitIDs: Codable {
     init(from decoder: any Decoder) throws {
         self.init()
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        hashes = try members.decode(Pages<Hash>.self, forKey: .hashes)
+        let hashes = try members.decode(Pages<Hash>.self, forKey: .hashes)
         textPlaces = try members.decode([String: UInt32].self, forKey: .texts)
         for (text, place) in textPlaces { texts[place] = text }
-        for place in 0..<count where texts[UInt32(truncatingIfNeeded: place)] == nil {
-            table.add(tableHash(hashes[place]), place: place)
-        }
+        self.hashes = PlacedKeys(hashes) { texts[UInt32(truncatingIfNeeded: $0)] != nil }
     }
 
     func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(hashes, forKey: .hashes)
+        try members.encode(hashes.keys, forKey: .hashes)
         try members.encode(textPlaces, forKey: .texts)
     }
 }

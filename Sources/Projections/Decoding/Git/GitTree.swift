@@ -1,59 +1,85 @@
-/// The message files of one tree, and all paths that a file ever had. A path's place counts from 0 in order of arrival.
+/// The message files and graves of one tree, and all paths that one ever had. A path's place counts from 0 in order of
+/// arrival.
 struct GitTree: Sendable {
-    /// By place.
-    private var keys = Pages<MessageKey>()
-    /// The version of each path's file, counted from 1; 0 for no file.
+    /// A path in eight bytes.
+    fileprivate struct Path: PlacedKey {
+        /// A place in `channels`.
+        let channel: UInt32
+        /// Even: half the index of the id in `Names`, odd: half its place in `otherIDs`.
+        let id: UInt32
+
+        func hash(_ key: TableKey) -> UInt64 { key.hash(UInt64(channel), UInt64(id)) }
+    }
+
+    private var paths = PlacedKeys<Path>()
+    private var channels = PlacedKeys<EntityID>()
+    /// The ids that are numbers.
+    private var otherIDs = PlacedKeys<EntityID>()
+    /// The version under each path, counted from 1; 0 for none.
     private var versions = Pages<UInt32>()
-    private var table = PlaceTable()
 
     init() {}
 
-    /// The place of a path, added without a file if it is new.
+    /// The place of a path, added without a version if it is new.
     mutating func addedPath(of key: MessageKey) -> UInt32 {
-        if let path = path(of: key) { return path }
-        table.add(hash(key), place: keys.count)
-        keys.append(key)
-        versions.append(0)
-        return UInt32(truncatingIfNeeded: keys.count - 1)
+        let id = Self.code(key.id) ?? otherIDs.place(of: key.id) << 1 | 1
+        let path = paths.place(of: Path(channel: channels.place(of: key.channel), id: id))
+        if path == versions.count { versions.append(0) }
+        return path
     }
 
-    func key(ofPath path: UInt32) -> MessageKey { keys[Int(path)] }
+    func key(ofPath place: UInt32) -> MessageKey {
+        let path = paths[place]
+        let id = path.id & 1 == 0 ? EntityID(nameIndex: Int(path.id >> 1)) : otherIDs[path.id >> 1]
+        return MessageKey(channel: channels[path.channel], id: id)
+    }
 
-    /// The place of the version that the tree has under a key; `nil` for no file.
-    func version(at key: MessageKey) -> UInt32? { path(of: key).flatMap { version(at: $0) } }
+    /// The version that the tree has under a key; `nil` for none.
+    func version(at key: MessageKey) -> UInt32? {
+        guard let channel = channels.find(key.channel),
+            let id = Self.code(key.id) ?? otherIDs.find(key.id).map({ $0 << 1 | 1 })
+        else { return nil }
+        return paths.find(Path(channel: channel, id: id)).flatMap { version(at: $0) }
+    }
 
     func version(at path: UInt32) -> UInt32? {
         let version = versions[Int(path)]
         return version == 0 ? nil : version - 1
     }
 
-    /// Sets the version under a path; `UInt32.max` removes the file.
+    /// Sets the version under a path; `UInt32.max` removes it.
     mutating func set(_ version: UInt32, at path: UInt32) {
         versions[Int(path)] = version &+ 1
     }
 
-    private func path(of key: MessageKey) -> UInt32? {
-        table.find(hash(key)) { keys[$0] == key }.map { UInt32(truncatingIfNeeded: $0) }
+    /// The even number of an id that is a text of one of the first 2^31 indices; `nil` for any other.
+    private static func code(_ id: EntityID) -> UInt32? {
+        id.nameIndex.flatMap { $0 < 1 << 31 ? UInt32($0) << 1 : nil }
     }
-
-    private func hash(_ key: MessageKey) -> UInt64 { table.hash(key.channel.rawValue, key.id.rawValue) }
 }
 
-/// Saved without the table, which loading builds.
+extension EntityID: PlacedKey {
+    func hash(_ key: TableKey) -> UInt64 { key.hash(rawValue, 0) }
+}
+
+/// Saved without the tables, which loading builds.
 extension GitTree: Codable {
-    private enum CodingKeys: CodingKey { case keys, versions }
+    private enum CodingKeys: CodingKey { case paths, channels, otherIDs, versions }
 
     init(from decoder: any Decoder) throws {
         self.init()
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        keys = try members.decode(Pages<MessageKey>.self, forKey: .keys)
+        paths = PlacedKeys(try members.decode(Pages<Path>.self, forKey: .paths))
+        channels = PlacedKeys(try members.decode(Pages<EntityID>.self, forKey: .channels))
+        otherIDs = PlacedKeys(try members.decode(Pages<EntityID>.self, forKey: .otherIDs))
         versions = try members.decode(Pages<UInt32>.self, forKey: .versions)
-        table = PlaceTable(hashes: (0..<keys.count).map { hash(keys[$0]) })
     }
 
     func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(keys, forKey: .keys)
+        try members.encode(paths.keys, forKey: .paths)
+        try members.encode(channels.keys, forKey: .channels)
+        try members.encode(otherIDs.keys, forKey: .otherIDs)
         try members.encode(versions, forKey: .versions)
     }
 }
