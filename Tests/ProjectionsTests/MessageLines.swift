@@ -86,7 +86,7 @@ extension MessageRevision {
         members["created"] = saying.createdAt?.normalForm
         members["edited"] = saying.editedAt?.normalForm
         members["order"] = order.normalForm
-        members["form"] = .text(saying.form?.hex)
+        members["form"] = .text(saying.form.map { String($0) })
         return .object(members)
     }
 }

@@ -61,8 +61,9 @@ struct MessageWrite: Codable, Sendable {
     var revisesByArrival = false
     /// A later version of the same content that arrived earlier. This version replaces it among the revisions.
     var replacesVersion: Timestamp?
-    /// A hash of the surrounding notation (front matter), where a change of that alone is a revision too.
-    var form: Hash256?
+    /// A hash of the surrounding notation (front matter), where a change of that alone is a revision too; under the log's key
+    /// (`FrameKey`), so that the remote cannot make up two with one hash. Means nothing under another key.
+    var form: UInt64?
     /// The packed content in the texts of the messages, if a decoder keeps it there; `nil` once a member differs from it.
     var stored: PooledText?
 }

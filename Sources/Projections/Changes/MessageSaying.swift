@@ -26,7 +26,7 @@ struct MessageSaying: Hashable, Sendable {
     var images: [String]?
     var attachments: [JSONValue]?
     var extra = JSONObject()
-    var form: Hash256?
+    var form: UInt64?
 }
 
 extension MessageWrite {

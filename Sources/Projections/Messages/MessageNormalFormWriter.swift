@@ -180,7 +180,7 @@ struct MessageNormalFormWriter: ~Copyable {
         guard saying.form != nil || lists.contains(where: { $0 != nil }) else { return }
         writer.raw("f")
         for list in lists { value(list.map { .array($0.map { .string($0) }) }) }
-        text(saying.form?.hex)
+        text(saying.form.map { String($0) })
     }
 
     private mutating func write(_ version: PackedVersion, in store: MessageStore) {

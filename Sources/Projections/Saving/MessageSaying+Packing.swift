@@ -44,7 +44,7 @@ extension MessageSaying {
         if let createdAt { bytes.append(createdAt) }
         if let editedAt { bytes.append(editedAt) }
         if let replyTo { bytes.appendNumber(replyTo.rawValue) }
-        form?.withBytes { bytes.append(contentsOf: $0) }
+        if let form { Swift.withUnsafeBytes(of: form.littleEndian) { bytes.append(contentsOf: $0) } }
         if let author { bytes.append(author) }
         if let authorName { bytes.append(authorName) }
         if let tags { bytes.append(tags) }
@@ -99,7 +99,7 @@ extension MessageSaying {
         var createdAt: Timestamp?
         var editedAt: Timestamp?
         var replyTo: EntityID?
-        var form: Hash256?
+        var form: UInt64?
 
         init?(_ reader: inout NumberReader) {
             guard let bits = reader.number() else { return nil }
@@ -117,8 +117,8 @@ extension MessageSaying {
                 replyTo = EntityID(saved: id)
             }
             if has(Bit.form) {
-                guard let hash = reader.bytes(32)?.baseAddress else { return nil }
-                form = Hash256(loading: hash)
+                guard let hash = reader.bytes(8) else { return nil }
+                form = UInt64(littleEndian: hash.loadUnaligned(as: UInt64.self))
             }
         }
 

@@ -26,7 +26,7 @@ struct SourceParts: Codable, Sendable {
     /// The log's key, under which the decoders find repeats (I26). Not saved: set again after a load.
     var frameKey: FrameKey {
         get { gateway.connections.key }
-        set { (gateway.connections.key, realtime.key) = (newValue, newValue) }
+        set { (gateway.connections.key, realtime.key, commits.key) = (newValue, newValue, newValue) }
     }
 
     /// Passes every part to a visitor: decoders first, then folds in the order in which they apply a change. The names

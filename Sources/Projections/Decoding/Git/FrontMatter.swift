@@ -97,7 +97,7 @@ struct FrontMatter: Hashable, Sendable {
     var extra = JSONObject()
     var content: String
     /// Hash of the front matter as written, without its delimiters: a date rewritten in another form is a change.
-    var fingerprint: Hash256
+    var fingerprint: UInt64
 
     /// Why a file is no message; contains none of its text.
     struct Fault: Error, Hashable {
@@ -109,14 +109,16 @@ struct FrontMatter: Hashable, Sendable {
 
     /// Reads a message file.
     ///
+    /// - Parameter key: that of the fingerprint.
     /// - Throws: `Fault` if the front matter is missing, too long or malformed, or lacks `from` or a readable `date`.
-    init(file text: String, rules: ReadingRules = []) throws(Fault) {
+    init(file text: String, rules: ReadingRules = [], key: FrameKey = .none) throws(Fault) {
         guard let file = MessageFile(text, rules: rules) else {
             throw Fault(reason: "it has no front matter between two lines ---")
         }
         guard file.frontMatter.utf8.count <= Self.bytesMax else { throw Fault(reason: "its front matter is too long") }
         try self.init(members: Self.members(of: file, rules: rules), content: file.content, rules: rules)
-        fingerprint = Self.hash(file.frontMatter)
+        var frontMatter = file.frontMatter
+        fingerprint = frontMatter.withUTF8 { UInt64(truncatingIfNeeded: key.hash(UnsafeRawBufferPointer($0))) }
     }
 
     /// The members by the reader that the rules choose. Canonically the fast reader goes first and leaves all doubtful
@@ -145,7 +147,7 @@ struct FrontMatter: Hashable, Sendable {
         )
     }
 
-    /// Takes the members. The fingerprint is that of no bytes; the caller sets it.
+    /// Takes the members. The caller sets the fingerprint.
     private init(members: JSONObject, content: String, rules: ReadingRules) throws(Fault) {
         guard let from = members["from"]?.string else {
             throw Fault(reason: "its front matter has no from")
@@ -157,7 +159,7 @@ struct FrontMatter: Hashable, Sendable {
         self.from = from
         self.date = date
         self.content = content
-        fingerprint = Hasher256.hash([])
+        fingerprint = 0
         for member in members.members { take(member.name, member.value, rules: rules) }
     }
 
@@ -222,12 +224,5 @@ struct FrontMatter: Hashable, Sendable {
     /// A list element as text: a text itself, anything else as canonical JSON.
     private static func text(_ element: JSONValue) -> String {
         element.string ?? element.canonicalText
-    }
-
-    private static func hash(_ text: String) -> Hash256 {
-        var text = text
-        var hasher = Hasher256()
-        text.withUTF8 { hasher.update(UnsafeRawBufferPointer($0)) }
-        return hasher.finalize()
     }
 }

@@ -24,6 +24,10 @@ struct GitCommitDecoder: EventDecoder {
     var listing = GitListing()
     /// The client's memory beside the state; empty unless the rules need it.
     private var client = GitClient()
+    /// The log's key. Not saved.
+    var key = FrameKey.none
+
+    private enum CodingKeys: CodingKey { case history, readings, orphans, rewrites, listing, client }
 
     init() {}
 
@@ -133,7 +137,7 @@ struct GitCommitDecoder: EventDecoder {
                 continue
             }
             do {
-                let message = try FrontMatter(file: text, rules: rules)
+                let message = try FrontMatter(file: text, rules: rules, key: key)
                 try readings.set(blob, message.saying(names: &context.names), &context.texts)
             } catch {
                 readings.set(blob, fault: (error as? FrontMatter.Fault)?.reason ?? Self.noText)
