@@ -20,9 +20,11 @@ import Testing
         }
         let forms = (0..<scene.messages.store.count).map { scene.messages.store.cells[$0].form }
         #expect(forms.contains(.written) && forms.contains(.record))
+        let deleted = scene.messages.store.entries.count
         #expect(scene.messages.messageLines(scene.names) == forced.messages.messageLines(forced.names))
         #expect(Self.hashes(scene) == Self.hashes(forced))
         #expect(scene.document == forced.document)
+        #expect(deleted > 0, "some message was deleted in its cell")
         #expect(scene.touched == forced.touched)
         #expect(scene.issues == forced.issues)
         #expect(scene.needed == forced.needed)
@@ -46,12 +48,31 @@ import Testing
         #expect(scene.messages.store.record(at: 0).entries.first?.remoteTime == late.remoteTime)
     }
 
+    @Test func aDeletionThatAnEntryHasNoRoomForMakesARecord() {
+        var scene = ChatScene()
+        for id in ["late", "other"] { scene.apply(.message(.written(scene.file("a", id)))) }
+        let late = Timestamp(seconds: 99_000_000_000)
+        let deletion = MessageDeletion(key: scene.key("general", "late"), permanence: .forever, deletedAt: late)
+        scene.apply(.message(.deleted(deletion)))
+        scene.apply(scene.delete("other", in: "general"))
+        #expect(scene.messages.store.cells[0].form == .record)
+        #expect(scene.messages.store.record(at: 0).entries.last?.remoteTime == late)
+        #expect(scene.messages.store.cells[1].form == .written && scene.messages.state(at: 1) == .deleted)
+    }
+
     /// Mostly first versions of messages of all orders, and now and then anything else.
     private static func change(_ scene: inout ChatScene, _ random: inout SeededGenerator) -> Change {
         let id = String(Int.random(in: 1...40, using: &random)) + (Bool.random(using: &random) ? "" : "x")
         let channel = ["7", "general", "gone"][Int.random(in: 0...2, using: &random)]
         switch Int.random(in: 0...9, using: &random) {
-        case 0: return scene.delete(id, in: channel, Bool.random(using: &random) ? .forever : .untilWritten)
+        case 0:
+            var deletion = MessageDeletion(
+                key: scene.key(channel, id),
+                permanence: Bool.random(using: &random) ? .forever : .untilWritten
+            )
+            deletion.deletedAt = time(&random)
+            deletion.deletedBy = [nil, "bob", "e\u{301}"].randomElement(using: &random)!
+            return .message(.deleted(deletion))
         case 1: return scene.reaction("+1", on: id, by: "1", in: channel)
         case 2 where Int.random(in: 0...9, using: &random) == 0:
             return .channel(.deleted(scene.names.id("gone"), cause: .channelDeleted, permanence: .forever))

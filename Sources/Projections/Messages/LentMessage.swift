@@ -172,7 +172,7 @@ extension Messages {
         if cell.standing != .deleted, let fate = fates.fate(of: store.channels[Int(cell.channel)].id) {
             return MessageRecord.End(cause: fate.cause, permanence: .forever, since: fate.event)
         }
-        return cell.form == .packed ? store.deletion(of: cell) : nil
+        return cell.form == .packed ? store.deletion(of: cell) : store.end(ofWritten: cell)?.end
     }
 
     /// The message with an id in the channel at an index, as one that is answered.

@@ -96,7 +96,7 @@ struct MessageCell: BitwiseCopyable, Sendable {
         case packed
         /// The message is the `MessageRecord` at the place `last`.
         case record
-        /// The message was written once, and all of it is in the cell (`WrittenMessage`).
+        /// The message was written once and perhaps deleted, and all else of it is in the cell (`WrittenMessage`).
         case written
     }
 
@@ -120,7 +120,7 @@ struct MessageCell: BitwiseCopyable, Sendable {
     /// The next message of the channel, in order of arrival, counted from 1; 0 for the last.
     var next: UInt32 = 0
     /// Packed: the newest entry in `MessageStore.entries`, counted from 1; 0 if none lies outside the cell. Record: the
-    /// index in `MessageStore.records`, from 0. Written: the order (`WrittenMessage`).
+    /// index in `MessageStore.records`, from 0. Written: the order, or the place of the deletion in `entries`, counted from 1.
     var last: UInt32 = 0
     /// The fields of the first entry and its version, valid only if the entry is in the cell. `editedAt` has no room: a
     /// first version with one goes into `entries`.

@@ -141,7 +141,10 @@ extension MessageStore {
     func forEachSequence(at place: Int, _ body: (UInt64) -> Void) {
         let cell = cells[place]
         if cell.form == .packed { return forEachEntry(of: cell) { body($0.happening.sequence) } }
-        if cell.form == .written { return body(cell.first?.happening.sequence ?? 0) }
+        if cell.form == .written {
+            body(cell.first?.happening.sequence ?? 0)
+            return end(ofWritten: cell).map { body($0.end.since.sequence.rawValue) } ?? ()
+        }
         let record = records[Int(cell.last)]
         for entry in record.entries { body(entry.event.sequence.rawValue) }
         for reaction in record.reactions { body(reaction.sequence) }
@@ -181,7 +184,7 @@ extension MessageStore {
         while next > 0 {
             let cell = cells[Int(next) - 1]
             if cell.form == .packed, version(of: cell) != nil { return .byID }
-            if cell.form == .written { return cell.writtenOrder }
+            if cell.form == .written { return order(ofWritten: cell) }
             if cell.form == .record, let current = records[Int(cell.last)].current { return current.order }
             next = cell.next
         }
@@ -195,7 +198,7 @@ extension MessageStore {
     func isByID(_ cell: MessageCell) -> Bool {
         switch cell.form {
         case .packed: true
-        case .written: cell.writtenOrder == .byID
+        case .written: order(ofWritten: cell) == .byID
         case .record: records[Int(cell.last)].current?.order == .byID
         }
     }

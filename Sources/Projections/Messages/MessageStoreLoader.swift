@@ -115,6 +115,7 @@ struct MessageStoreLoader {
             cell.first.map { first in
                 let text = first.version.text
                 return Int(first.version.author) <= store.editors.count && text.flags == 0 && store.texts.holds(text)
+                    && store.holdsEnd(ofWritten: cell)
             } ?? false
         }
     }

@@ -7,10 +7,13 @@ extension Messages {
     mutating func delete(_ deletion: MessageDeletion, in context: inout FoldContext) {
         guard let place = place(for: deletion.key) else { return }
         let end = MessageRecord.End(deletion, since: context.event)
+        // A written message lies in no channel that is gone, so its state changes.
+        if store.deleteWritten(at: place, end) {
+            touch(deletion.key, in: &context)
+            return touchAnswers(to: deletion.key, in: &context)
+        }
         change(place, in: &context) { record in
-            guard MessageRule.takesEffect(end.rule, after: record.deletion) else { return }
-            record.enter(.deletion(end, of: record.current, at: end.since))
-            record.standing = .deleted(end)
+            if MessageRule.takesEffect(end.rule, after: record.deletion) { record.delete(end) }
         }
     }
 
@@ -79,6 +82,12 @@ extension MessageRecord {
     fileprivate var deletion: MessageRule.Deletion? {
         if case .deleted(let end) = standing { return end.rule }
         return nil
+    }
+
+    /// Deletes the message by an event that is newer than all entries.
+    mutating func delete(_ end: End) {
+        enter(.deletion(end, of: current, at: end.since))
+        standing = .deleted(end)
     }
 
     /// Enters the end of its channel at that event's place in the log, which may be before the last entry, if

@@ -77,7 +77,7 @@ extension Messages {
             OrderedMessage(
                 place: place,
                 id: cell.id,
-                order: cell.writtenOrder,
+                order: store.order(ofWritten: cell),
                 createdAt: store.createdAt(ofWritten: cell)
             )
         case .record: orderedRecord(at: place, cell)

@@ -1,10 +1,11 @@
 import EventLog
 
-/// A message that was written once and that nothing else happened to, in its cell alone: the first entry of its history,
-/// whose version is the current one. Commits, rows and gateway frames that are not plain give such messages.
+/// A message that was written once, in its cell alone: the first entry of its history, whose version is the current one.
+/// Commits, rows and gateway frames that are not plain give such messages.
 ///
 /// The fields of the cell's first entry mean: `createdAt` the remote's time of the write, `author` a place in
-/// `MessageStore.editors` counted from 1 (0 for none), `text` a packed `MessageSaying`. The next change makes a record.
+/// `MessageStore.editors` counted from 1 (0 for none), `text` a packed `MessageSaying`. If the next change deletes the message by
+/// name, that is a packed entry (`WrittenEnd`); any other change makes a record.
 struct WrittenMessage: BitwiseCopyable {
     /// The version of the write.
     enum VersionMark: UInt8 {
@@ -84,12 +85,15 @@ extension MessageCell {
         last = written.order
     }
 
-    /// The order of a written message.
-    var writtenOrder: MessageOrder {
-        switch last {
+}
+
+extension WrittenMessage {
+    /// The order that a cell's number means.
+    fileprivate static func order(_ number: UInt32) -> MessageOrder {
+        switch number {
         case 0: .byID
         case 1: .byCreation
-        default: .at(Int(last) - 2)
+        default: .at(Int(number) - 2)
         }
     }
 }
@@ -142,6 +146,88 @@ extension MessageStore {
     }
 }
 
+// MARK: - Deleting
+
+/// The deletion of a written message by name, as a packed entry at the place `last` of the cell, whose standing is `deleted`.
+///
+/// The fields of the entry's version mean: `createdAt` the remote's time, `replyTo` the place of the deleting person in
+/// `MessageStore.editors` counted from 1 (0 for none) above the number of the message's order, which was in the cell.
+struct WrittenEnd {
+    let end: MessageRecord.End
+    fileprivate let order: UInt32
+
+    /// Packs a deletion; `nil` if an entry has no room for it: it is one with the channel, or of a time outside of
+    /// `PackedTime.years`.
+    fileprivate static func entry(_ end: MessageRecord.End, order: UInt32, by editor: UInt32) -> PackedEntry? {
+        guard end.cause == .deleted, end.since.isPackable, let deletedAt = PackedTime(exactly: end.deletedAt) else {
+            return nil
+        }
+        var version = PackedVersion.none
+        version.createdAt = deletedAt
+        version.replyTo = EntityID(saved: UInt64(editor) << 32 | UInt64(order))
+        let happening = PackedHappening(
+            .deleted,
+            at: end.since.sequence.rawValue,
+            hasVersion: true,
+            counts: end.permanence == .forever
+        )
+        return PackedEntry(
+            happening: happening,
+            recordedAt: end.since.recordedAt.microseconds,
+            version: version,
+            previous: 0
+        )
+    }
+
+    fileprivate init(_ entry: PackedEntry, _ editors: EditorTable) {
+        let editor = Self.editor(entry)
+        order = UInt32(truncatingIfNeeded: entry.version.replyTo.rawValue)
+        end = MessageRecord.End(
+            cause: .deleted,
+            permanence: entry.happening.counts ? .forever : .untilWritten,
+            deletedAt: entry.version.createdAt.timestamp,
+            deletedBy: editor == 0 ? nil : editors.text(editor - 1),
+            since: entry.event
+        )
+    }
+
+    fileprivate static func editor(_ entry: PackedEntry) -> UInt32 {
+        UInt32(truncatingIfNeeded: entry.version.replyTo.rawValue >> 32)
+    }
+}
+
+extension MessageStore {
+    /// Deletes a live written message by name; false, without a change, if it is none or an entry has no room.
+    mutating func deleteWritten(at place: Int, _ end: MessageRecord.End) -> Bool {
+        let cell = cells[place]
+        guard cell.form == .written, cell.standing == .live else { return false }
+        let editor = end.deletedBy.map { editors.place(of: $0) + 1 } ?? 0
+        guard let entry = WrittenEnd.entry(end, order: cell.last, by: editor) else { return false }
+        entries.append(entry)
+        saved.noteCell(place)
+        cells[place].last = UInt32(truncatingIfNeeded: entries.count)
+        cells[place].standing = .deleted
+        return true
+    }
+
+    /// The deletion of a written message; `nil` if it was not deleted.
+    func end(ofWritten cell: MessageCell) -> WrittenEnd? {
+        cell.standing == .deleted ? WrittenEnd(entries[Int(cell.last) - 1], editors) : nil
+    }
+
+    /// Whether a loaded written message was not deleted, or its deletion is one of the entries.
+    func holdsEnd(ofWritten cell: MessageCell) -> Bool {
+        guard cell.standing == .deleted else { return true }
+        guard cell.last > 0, cell.last <= entries.count else { return false }
+        return Int(WrittenEnd.editor(entries[Int(cell.last) - 1])) <= editors.count
+    }
+
+    /// The order of a written message.
+    func order(ofWritten cell: MessageCell) -> MessageOrder {
+        WrittenMessage.order(end(ofWritten: cell)?.order ?? cell.last)
+    }
+}
+
 // MARK: - Reading
 
 extension MessageStore {
@@ -153,7 +239,7 @@ extension MessageStore {
         let remoteTime = first.version.createdAt.timestamp
         let revision = MessageRevision(
             version: version(ofWritten: cell, remoteTime, saying),
-            order: cell.writtenOrder,
+            order: order(ofWritten: cell),
             saying: saying
         )
         let entry = MessageRecord.Entry(
@@ -166,7 +252,8 @@ extension MessageStore {
         )
         let standing = cell.standing == .live ? MessageRecord.Standing.live : .nowhere
         var record = MessageRecord(key: key, standing: standing, current: revision, entries: [entry])
-        if case .at = cell.writtenOrder { record.placedBy = first.happening.sequence }
+        if case .at = revision.order { record.placedBy = first.happening.sequence }
+        if let end = end(ofWritten: cell)?.end { record.delete(end) }
         return record
     }
 
