@@ -65,7 +65,7 @@ extension GitCommitDecoder {
                 step.deeds.append(.wrote(key, blob: after.blob, previous: difference.before?.usable))
             } else {
                 // A message with a grave at the new tip was deleted by a commit of the new branch.
-                guard difference.before?.usable != nil, history.graves[key] == nil else { continue }
+                guard difference.before?.usable != nil, history.grave(at: key) == nil else { continue }
                 step.deeds.append(.removed(key))
             }
             step.origins[key] = status(key, file: difference.before, grave: lost.graves[key]?.before)
@@ -80,7 +80,7 @@ extension GitCommitDecoder {
     /// The new tip must be checked out.
     private mutating func adopt(_ lost: GitSpan, _ scene: GitScene) {
         let isKnown = { (key: MessageKey, history: GitHistory) in
-            history.file(at: key)?.usable != nil || history.graves[key] != nil
+            history.file(at: key)?.usable != nil || history.grave(at: key) != nil
         }
         for (key, difference) in lost.files where !isKnown(key, history) {
             if let usable = difference.before?.usable { orphans[key] = scene.grave(of: usable) }

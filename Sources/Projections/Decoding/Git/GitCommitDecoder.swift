@@ -162,7 +162,7 @@ extension GitCommitDecoder {
 
     /// The status of a key in the tree that is checked out.
     func status(_ key: MessageKey) -> Status {
-        status(key, file: history.file(at: key), grave: history.graves[key])
+        status(key, file: history.file(at: key), grave: history.grave(at: key))
     }
 
     func status(_ key: MessageKey, file: GitHistory.File?, grave: GitHistory.Grave?) -> Status {

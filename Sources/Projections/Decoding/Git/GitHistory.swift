@@ -9,7 +9,7 @@ import EventLog
 /// The bases form a tree of commits whose root is the empty tree. It is not git's graph of parents: a merge has one
 /// basis. A basis always comes before its commit, so paths end.
 ///
-/// Commits, files and differences lie packed in pages: a commit that changes one file takes about 150 bytes, the tables
+/// Commits, files and differences lie packed in pages: a commit that changes one file takes about 115 bytes, the tables
 /// that find its ids and its path included.
 struct GitHistory: Codable, Sendable {
     /// A message file in a tree.
@@ -85,17 +85,19 @@ struct GitHistory: Codable, Sendable {
     var blobs = GitIDs()
     /// By index.
     private var nodes = Pages<PackedNode>()
-    /// The differences of the commits' files, commit by commit, and the files on both sides of them.
+    /// The differences of the commits, commit by commit, and the files and graves on both sides of them.
     private var differences = Pages<PackedDifference>()
-    private var versions = Pages<File>()
-    /// The parts of commits that most lack, by index.
-    private var rarities: [UInt32: Rarity] = [:]
+    private var versions = Pages<PackedFile>()
+    private var graves: [Grave] = []
+    /// The versions that are not packed, by place.
+    private var rareVersions: [UInt32: File] = [:]
+    /// How many more files the folders have than the differences tell, by the index of the commit. Most commits lack this.
+    private var extraCounts: [UInt32: [FolderCount]] = [:]
     /// In reverse order: the next one to admit is the last.
     private var awaited: [Awaited] = []
-    /// The commit that is checked out; `nil` for the empty tree. `tree`, `graves` and `folders` are its tree.
+    /// The commit that is checked out; `nil` for the empty tree. `tree` and `folders` are its tree.
     private(set) var tip: Int?
     private var tree = GitTree()
-    private(set) var graves: [MessageKey: Grave] = [:]
     /// How many files each top-level folder has, messages or not; a folder without files is absent, as in git.
     private(set) var folders: [EntityID: Int] = [:]
 
@@ -114,37 +116,61 @@ struct GitHistory: Codable, Sendable {
     func sequence(at index: Int) -> UInt64 { nodes[index].sequence }
 
     /// The file under a key in the tree that is checked out.
-    func file(at key: MessageKey) -> File? { tree.version(at: key).map { versions[Int($0)] } }
+    func file(at key: MessageKey) -> File? { tree.version(at: key).flatMap { file($0) } }
+
+    /// The grave under a key in the tree that is checked out.
+    func grave(at key: MessageKey) -> Grave? { tree.version(at: key).flatMap { grave($0) } }
 
     /// Adds a commit without checking it out, and returns its index. Its basis must be in the history, the commit itself
     /// must not.
     mutating func add(_ node: Node) -> Int {
         let index = nodes.count
         var extra = node.folders
-        for (key, difference) in node.files {
-            let path = tree.addedPath(of: key)
-            let packed = PackedDifference(
-                path: path,
-                before: added(difference.before, at: path),
-                after: added(difference.after, at: path)
-            )
-            differences.append(packed)
-            if packed.count != 0 { extra[key.channel, default: 0] -= packed.count }
+        for (key, files) in node.files {
+            let count = addDifference(files, node.graves[key], at: key)
+            if count != 0 { extra[key.channel, default: 0] -= count }
         }
-        let rarity = Rarity(node.graves, folders: extra)
-        if !rarity.isEmpty { rarities[UInt32(truncatingIfNeeded: index)] = rarity }
+        for (key, graves) in node.graves where node.files[key] == nil { _ = addDifference(nil, graves, at: key) }
+        let counts = extra.filter { $0.value != 0 }.map { FolderCount(folder: $0.key, count: $0.value) }
+        if !counts.isEmpty { extraCounts[UInt32(truncatingIfNeeded: index)] = counts }
         nodes.append(PackedNode(sequence: node.sequence, basis: node.basis, end: differences.count))
         let place = commits.add(node.commit)
         assert(Int(place) == index, "a commit is added once")
         return index
     }
 
-    /// The place of a file among the versions. Adds it unless the tree that is checked out has it.
-    private mutating func added(_ file: File?, at path: UInt32) -> UInt32 {
-        guard let file else { return PackedDifference.none }
-        if let known = tree.version(at: path), versions[Int(known)] == file { return known }
-        versions.append(file)
-        return UInt32(truncatingIfNeeded: versions.count - 1)
+    /// Adds what changed under a key; how many files more its folder has.
+    private mutating func addDifference(
+        _ files: Difference<File>?,
+        _ graves: Difference<Grave>?,
+        at key: MessageKey
+    ) -> Int {
+        let path = tree.addedPath(of: key)
+        let packed = PackedDifference(
+            path: path,
+            before: added(files?.before, graves?.before, at: path),
+            after: added(files?.after, graves?.after, at: path)
+        )
+        differences.append(packed)
+        return packed.count
+    }
+
+    /// The version that a file, else a grave is. Adds it unless the tree that is checked out has it.
+    private mutating func added(_ file: File?, _ grave: Grave?, at path: UInt32) -> UInt32 {
+        if let file {
+            if let known = tree.version(at: path), self.file(known) == file { return known }
+            let place = UInt32(truncatingIfNeeded: versions.count)
+            let packed = PackedFile(file)
+            versions.append(packed)
+            if packed.isRare { rareVersions[place] = file }
+            return place
+        }
+        guard let grave else { return PackedDifference.none }
+        if let known = tree.version(at: path), self.grave(known) == grave { return known }
+        // By a quarter and not by double, as the memory of very many graves counts.
+        if graves.count == graves.capacity { graves.reserveCapacity(graves.count + graves.count / 4 + 8) }
+        graves.append(grave)
+        return PackedDifference.graveBit | UInt32(truncatingIfNeeded: graves.count - 1)
     }
 
     /// Takes the commits whose events were dropped, in order of their sequences. `admit` adds each in its place.
@@ -168,9 +194,9 @@ struct GitHistory: Codable, Sendable {
         let packed = nodes[index]
         var node = Node(commit: commit(at: index), sequence: packed.sequence, basis: packed.basisIndex)
         forEachFile(ofNode: index) { node.files[$0] = $1 }
+        forEachGrave(ofNode: index) { node.graves[$0] = $1 }
         forEachFolder(ofNode: index) { node.folders[$0, default: 0] += $1 }
         node.folders = node.folders.filter { $0.value != 0 }
-        for grave in rarity(at: index)?.graves ?? [] { node.graves[grave.key] = grave.difference }
         return node
     }
 
@@ -215,20 +241,30 @@ struct GitHistory: Codable, Sendable {
 
     private func add(_ index: Int, to span: inout GitSpan) {
         forEachFile(ofNode: index) { span.add($1, at: $0) }
-        for grave in rarity(at: index)?.graves ?? [] { span.add(grave.difference, at: grave.key) }
+        forEachGrave(ofNode: index) { span.add($1, at: $0) }
         forEachFolder(ofNode: index) { span.count($1, in: $0) }
     }
 
     private func takeBack(_ index: Int, in span: inout GitSpan) {
         forEachFile(ofNode: index) { span.takeBack($1, at: $0) }
-        for grave in rarity(at: index)?.graves ?? [] { span.takeBack(grave.difference, at: grave.key) }
+        forEachGrave(ofNode: index) { span.takeBack($1, at: $0) }
         forEachFolder(ofNode: index) { span.count(-$1, in: $0) }
     }
 
     private func forEachFile(ofNode index: Int, _ body: (MessageKey, Difference<File>) -> Void) {
         for place in places(ofNode: index) {
             let packed = differences[place]
-            let difference = Difference(before: version(packed.before), after: version(packed.after))
+            let difference = Difference(before: file(packed.before), after: file(packed.after))
+            if difference.before == nil, difference.after == nil { continue }
+            body(tree.key(ofPath: packed.path), difference)
+        }
+    }
+
+    private func forEachGrave(ofNode index: Int, _ body: (MessageKey, Difference<Grave>) -> Void) {
+        for place in places(ofNode: index) {
+            let packed = differences[place]
+            guard PackedDifference.isGrave(packed.before) || PackedDifference.isGrave(packed.after) else { continue }
+            let difference = Difference(before: grave(packed.before), after: grave(packed.after))
             body(tree.key(ofPath: packed.path), difference)
         }
     }
@@ -238,7 +274,7 @@ struct GitHistory: Codable, Sendable {
         for place in places(ofNode: index) where differences[place].count != 0 {
             body(tree.key(ofPath: differences[place].path).channel, differences[place].count)
         }
-        for extra in rarity(at: index)?.folders ?? [] { body(extra.folder, extra.count) }
+        for extra in extraCounts(at: index) { body(extra.folder, extra.count) }
     }
 
     /// The places of a commit's differences.
@@ -246,10 +282,20 @@ struct GitHistory: Codable, Sendable {
         (index == 0 ? 0 : Int(nodes[index - 1].end))..<Int(nodes[index].end)
     }
 
-    private func rarity(at index: Int) -> Rarity? { rarities[UInt32(truncatingIfNeeded: index)] }
+    private func extraCounts(at index: Int) -> [FolderCount] {
+        extraCounts.isEmpty ? [] : extraCounts[UInt32(truncatingIfNeeded: index)] ?? []
+    }
 
-    private func version(_ place: UInt32) -> File? {
-        place == PackedDifference.none ? nil : versions[Int(place)]
+    /// The file that a version is; `nil` for a grave or none.
+    private func file(_ version: UInt32) -> File? {
+        guard PackedDifference.isFile(version) else { return nil }
+        let packed = versions[Int(version)]
+        return packed.isRare ? rareVersions[version] : packed.file
+    }
+
+    /// The grave that a version is; `nil` for a file or none.
+    private func grave(_ version: UInt32) -> Grave? {
+        PackedDifference.isGrave(version) ? graves[Int(version & ~PackedDifference.graveBit)] : nil
     }
 
     /// Applies a commit whose basis is checked out.
@@ -259,9 +305,7 @@ struct GitHistory: Codable, Sendable {
             tree.set(difference.after, at: difference.path)
             count(difference.count, in: tree.key(ofPath: difference.path).channel)
         }
-        guard let rarity = rarity(at: index) else { return }
-        for grave in rarity.graves { graves[grave.key] = grave.difference.after }
-        for extra in rarity.folders { count(extra.count, in: extra.folder) }
+        for extra in extraCounts(at: index) { count(extra.count, in: extra.folder) }
     }
 
     /// Takes back the commit that is checked out.
@@ -271,9 +315,7 @@ struct GitHistory: Codable, Sendable {
             tree.set(difference.before, at: difference.path)
             count(-difference.count, in: tree.key(ofPath: difference.path).channel)
         }
-        guard let rarity = rarity(at: index) else { return }
-        for grave in rarity.graves { graves[grave.key] = grave.difference.before }
-        for extra in rarity.folders { count(-extra.count, in: extra.folder) }
+        for extra in extraCounts(at: index) { count(-extra.count, in: extra.folder) }
     }
 
     private mutating func count(_ count: Int, in folder: EntityID) {
@@ -306,40 +348,53 @@ extension GitHistory {
         var basisIndex: Int? { basis == 0 ? nil : Int(basis) - 1 }
     }
 
-    /// The difference of one file: places of a path and of two versions.
+    /// A file in twelve bytes, unless it is rare: it is no message and one was there before, or its sequence is very great.
+    private struct PackedFile: BitwiseCopyable {
+        private enum Kind: UInt32 {
+            case message, none, rare
+        }
+
+        private let blob: UInt32
+        private let low: UInt32
+        /// Two bits of `Kind` below the upper bits of the sequence.
+        private let high: UInt32
+
+        init(_ file: File) {
+            var kind = file.isMessage ? Kind.message : file.usable == nil ? .none : .rare
+            if file.since >> 62 > 0 { kind = .rare }
+            blob = file.blob
+            low = UInt32(truncatingIfNeeded: file.since)
+            high = UInt32(truncatingIfNeeded: file.since >> 32) << 2 | kind.rawValue
+        }
+
+        var isRare: Bool { high & 3 == Kind.rare.rawValue }
+
+        var file: File {
+            let since = UInt64(high >> 2) << 32 | UInt64(low)
+            return File(blob: blob, usable: high & 3 == Kind.message.rawValue ? blob : nil, since: since)
+        }
+    }
+
+    /// What changed under one path: its place, and a version before and after, either of which may be none.
     private struct PackedDifference: BitwiseCopyable {
+        /// No file and no grave.
         static let none = UInt32.max
+        /// The bit of a version that is the place of a grave; without it, it is the place of a file.
+        static let graveBit: UInt32 = 1 << 31
 
         let path: UInt32
         let before: UInt32
         let after: UInt32
 
+        static func isFile(_ version: UInt32) -> Bool { version & graveBit == 0 }
+        static func isGrave(_ version: UInt32) -> Bool { version & graveBit != 0 && version != none }
+
         /// How many files the difference adds to the folder: 1, 0 or -1.
-        var count: Int { (after == Self.none ? 0 : 1) - (before == Self.none ? 0 : 1) }
+        var count: Int { (Self.isFile(after) ? 1 : 0) - (Self.isFile(before) ? 1 : 0) }
     }
 
-    /// The parts that most commits lack.
-    private struct Rarity: Codable {
-        struct GraveDifference: Codable {
-            var key: MessageKey
-            var difference: Difference<Grave>
-        }
-
-        struct FolderCount: Codable {
-            var folder: EntityID
-            var count: Int
-        }
-
-        /// A list, as it is only walked through.
-        var graves: [GraveDifference]
-        /// How many more files each folder has than the differences of message files tell.
-        var folders: [FolderCount]
-
-        init(_ graves: [MessageKey: Difference<Grave>], folders: [EntityID: Int]) {
-            self.graves = graves.map { GraveDifference(key: $0.key, difference: $0.value) }
-            self.folders = folders.filter { $0.value != 0 }.map { FolderCount(folder: $0.key, count: $0.value) }
-        }
-
-        var isEmpty: Bool { graves.isEmpty && folders.isEmpty }
+    private struct FolderCount: Codable {
+        var folder: EntityID
+        var count: Int
     }
 }

@@ -123,7 +123,7 @@ private struct GitStepReader {
     /// Notes a file's new content: adopted from another parent, or a deed of the commit's own.
     private mutating func put(_ blob: UInt32, at key: MessageKey, path: String, into step: inout GitStep) {
         let before = decoder.history.file(at: key)
-        let grave = decoder.history.graves[key]
+        let grave = decoder.history.grave(at: key)
         // Only the mode changed, or the key has this content by another path (`suffixIsCutEverywhere`).
         guard before?.blob != blob else { return }
         let adopted = isOwn(path) ? nil : otherFiles(key).first { $0.blob == blob }
@@ -193,7 +193,7 @@ private struct GitStepReader {
     /// The last blob under a key that was a message, in the basis, else in another parent.
     private func lastMessage(_ key: MessageKey) -> UInt32? {
         if let usable = decoder.history.file(at: key)?.usable { return usable }
-        if let grave = decoder.history.graves[key], !grave.isMoved { return grave.usable }
+        if let grave = decoder.history.grave(at: key), !grave.isMoved { return grave.usable }
         for other in others {
             if let usable = file(key, in: other.span)?.usable { return usable }
             if let grave = other.span.graves[key]?.after, !grave.isMoved { return grave.usable }
@@ -203,7 +203,7 @@ private struct GitStepReader {
 
     /// Whether neither the basis nor the step has a file or a grave under a key.
     private func isAbsent(_ key: MessageKey, in step: GitStep) -> Bool {
-        decoder.history.file(at: key) == nil && decoder.history.graves[key] == nil && step.node.files[key] == nil
+        decoder.history.file(at: key) == nil && decoder.history.grave(at: key) == nil && step.node.files[key] == nil
             && step.node.graves[key] == nil
     }
 
