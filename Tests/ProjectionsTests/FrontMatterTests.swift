@@ -139,6 +139,18 @@ import Testing
     }
 }
 
+extension FrontMatterTests {
+    @Test(arguments: ["[a, b]", "[a,b]", "[a]", "[1, 2025]"])
+    func aListOfShortWordsTakesTheFastPath(list: String) {
+        #expect(PlainFrontMatter.members(of: "tags: \(list)\n")?["tags"]?.array?.isEmpty == false)
+    }
+
+    @Test(arguments: ["[]", "[a, null]", "[a, ]", "[a b]", "[a: b]", "[[a]]", "[a", "[a] # b", "['a']", "[ a ]"])
+    func anyOtherListIsReadAsYAML(list: String) {
+        #expect(PlainFrontMatter.members(of: "tags: \(list)\n") == nil)
+    }
+}
+
 /// Lines that are nearly or wholly of the plain form.
 private enum RandomFrontMatter {
     private static let keys = ["from", "date", "reply_to", "a_1", "x", "null", "true", "on", "1", "_a", "a-b", "<<"]
@@ -155,8 +167,11 @@ private enum RandomFrontMatter {
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let key = keys[Int.random(in: 0..<keys.count, using: &random)]
             let isTame = Int.random(in: 0..<3, using: &random) > 0
-            let value = (0..<Int.random(in: 0...4, using: &random))
+            var value = (0..<Int.random(in: 0...4, using: &random))
                 .map { _ in parts[Int.random(in: 0..<(isTame ? 12 : parts.count), using: &random)] }
+            if isTame, Int.random(in: 0..<3, using: &random) == 0 {
+                value = ["[", value.joined(separator: [",", ", ", " ,"].randomElement(using: &random) ?? ""), "]"]
+            }
             let space = Int.random(in: 0..<12, using: &random) == 0 ? "" : " "
             let end = Int.random(in: 0..<10, using: &random) == 0 ? "\r" : ""
             lines.append("\(key):\(value.isEmpty ? "" : space)\(value.joined())\(end)")

@@ -41,7 +41,8 @@ struct GeneratedCommits {
     }
 
     private mutating func commit(_ subject: String, by author: String) {
-        text += "commit refs/heads/vibechannel\ncommitter \(author) <\(author)@example.org> \(time) +0000\n" + data(subject)
+        text +=
+            "commit refs/heads/vibechannel\ncommitter \(author) <\(author)@example.org> \(time) +0000\n" + data(subject)
     }
 
     /// 20 to 59 words, some 210 bytes in the middle.
@@ -64,8 +65,10 @@ struct GeneratedCommits {
     private static let people = ["ann", "bob", "cy", "dora", "emil", "fay", "gus", "hana"]
     private static let tags = ["bug", "ci", "doc", "ios", "mac", "ui", "api", "q"]
     private static let words = [
-        "the", "build", "broke", "again", "after", "merge", "of", "branch", "please", "look", "at", "this", "issue", "when",
-        "you", "find", "time", "agent", "says", "that", "tests", "pass", "on", "main", "but", "not", "here", "we", "should",
+        "the", "build", "broke", "again", "after", "merge", "of", "branch", "please", "look", "at", "this", "issue",
+        "when",
+        "you", "find", "time", "agent", "says", "that", "tests", "pass", "on", "main", "but", "not", "here", "we",
+        "should",
         "keep", "list", "short", "and", "move", "rest", "into", "channel", "message", "sync", "tomorrow",
     ]
 }

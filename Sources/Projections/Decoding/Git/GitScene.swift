@@ -101,12 +101,12 @@ struct GitScene {
     /// Sorted, because a dictionary has no order (I10).
     mutating func settle(_ step: GitStep, decoder: GitCommitDecoder, names: Names) {
         let told = Set(step.deeds.flatMap(\.keys))
-        let keys = statuses.keys.filter { !told.contains($0) }.sorted { $0.precedes($1, names) }
+        let keys = statuses.keys.filter { !told.contains($0) }.inOrder { $0.precedes($1, names) }
         for key in keys where decoder.status(key) != statuses[key] {
             stand(key, decoder.status(key), decoder: decoder)
         }
         let untold = folders.keys.filter { !step.madeFolders.contains($0) && !step.removedFolders.contains($0) }
-        for folder in untold.sorted(by: { names.precedes($0, $1) }) {
+        for folder in untold.inOrder({ names.precedes($0, $1) }) {
             let isPresent = decoder.history.folders[folder] != nil
             if isPresent != folders[folder] { changes.append(.channel(.stands(folder, isPresent: isPresent))) }
         }
@@ -161,6 +161,11 @@ struct GitScene {
         write.revisesByArrival = true
         return write
     }
+}
+
+extension Array {
+    /// The elements, sorted. Most commits touch one key, which costs nothing here.
+    func inOrder(_ precedes: (Element, Element) -> Bool) -> [Element] { count < 2 ? self : sorted(by: precedes) }
 }
 
 extension GitStep.Deed {

@@ -242,7 +242,7 @@ private struct GitStepReader {
     /// once all counts are known.
     func readFolders(into step: inout GitStep, names: Names) {
         step.node.folders = step.node.folders.filter { $0.value != 0 }
-        for (folder, count) in step.node.folders.sorted(by: { names.precedes($0.key, $1.key) }) {
+        for (folder, count) in Array(step.node.folders).inOrder({ names.precedes($0.key, $1.key) }) {
             let basis = decoder.history.folders[folder] ?? 0
             let counts = [basis] + others.map { basis + ($0.span.folders[folder] ?? 0) }
             if basis + count > 0, counts.allSatisfy({ $0 <= 0 }) { step.madeFolders.append(folder) }
