@@ -20,11 +20,9 @@ import Testing
         }
         let forms = (0..<scene.messages.store.count).map { scene.messages.store.cells[$0].form }
         #expect(forms.contains(.written) && forms.contains(.record))
-        let deleted = scene.messages.store.entries.count
         #expect(scene.messages.messageLines(scene.names) == forced.messages.messageLines(forced.names))
         #expect(Self.hashes(scene) == Self.hashes(forced))
         #expect(scene.document == forced.document)
-        #expect(deleted > 0, "some message was deleted in its cell")
         #expect(scene.touched == forced.touched)
         #expect(scene.issues == forced.issues)
         #expect(scene.needed == forced.needed)
@@ -65,7 +63,7 @@ import Testing
         let id = String(Int.random(in: 1...40, using: &random)) + (Bool.random(using: &random) ? "" : "x")
         let channel = ["7", "general", "gone"][Int.random(in: 0...2, using: &random)]
         switch Int.random(in: 0...9, using: &random) {
-        case 0:
+        case 0, 3:
             var deletion = MessageDeletion(
                 key: scene.key(channel, id),
                 permanence: Bool.random(using: &random) ? .forever : .untilWritten
