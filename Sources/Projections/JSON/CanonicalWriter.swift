@@ -62,7 +62,8 @@ struct CanonicalWriter: ~Copyable {
         raw(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Writes text verbatim.
+    /// Writes text verbatim. Disfavoured, so that a literal is bytes of the program and no `String`.
+    @_disfavoredOverload
     mutating func raw(_ text: String) {
         var text = text
         text.withUTF8 { raw(UnsafeRawBufferPointer($0)) }
