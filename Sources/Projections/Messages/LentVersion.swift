@@ -94,12 +94,10 @@ extension MessageStore {
         _ version: PackedVersion,
         _ body: (LentVersion) throws -> Result
     ) rethrows -> Result {
-        try texts.withText(version.text) { text in
-            try texts.withObject(version.text) { object in
-                try authors.withName(version.author) { name in
-                    let author = authors.id(version.author)
-                    return try body(.packed(version, author: author, name: name, text: text, object: object))
-                }
+        try texts.withText(version.text) { text, object in
+            try authors.withName(version.author) { name in
+                let author = authors.id(version.author)
+                return try body(.packed(version, author: author, name: name, text: text, object: object))
             }
         }
     }

@@ -187,13 +187,13 @@ struct MessageNormalFormWriter: ~Copyable {
         let edited = version.editedAt.timestamp
         let replyTo = version.replyTo == .none ? nil : version.replyTo
         begin(edited, .byID, created: version.createdAt.timestamp, edited: edited, replyTo)
-        store.texts.withText(version.text) { writer.string($0) }
-        author(version, in: store)
-        store.authors.withName(version.author) { name in
-            if let name { writer.string(name) } else { writer.raw("-") }
-        }
-        if !version.text.hasObject { return writer.raw("--") }
-        store.texts.withObject(version.text) { object in
+        store.texts.withText(version.text) { text, object in
+            writer.string(text)
+            author(version, in: store)
+            store.authors.withName(version.author) { name in
+                if let name { writer.string(name) } else { writer.raw("-") }
+            }
+            if object.isEmpty { return writer.raw("--") }
             PlainObject.with(object) { plain in
                 guard let plain else {
                     let members = PackedRest(object)

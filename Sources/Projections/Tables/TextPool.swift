@@ -144,6 +144,27 @@ struct TextPool: Codable, Sendable {
         }
     }
 
+    /// Lends a text and the object behind it to a closure, only during the call; no bytes if the text has none.
+    @inline(__always)
+    func withText<Result>(
+        _ text: PooledText,
+        _ body: (JSONText, _ object: UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        if text.count == 0 { return try body(.empty, none) }
+        return try pages[text.page].withUnsafeBytes { page in
+            var (end, object) = (text.offset + text.count, none)
+            assert(end <= page.count, "a text lies within its page")
+            if text.hasObject {
+                let count = Self.objectCount(in: page, before: end)
+                end -= Self.lengthBytes + count
+                object = UnsafeRawBufferPointer(rebasing: page[end..<end + count])
+            }
+            let bytes = UnsafeRawBufferPointer(rebasing: page[text.offset..<end])
+            return try body(JSONText(bytes: bytes, hasEscapes: text.hasEscapes), object)
+        }
+    }
+
     /// Asks the processor for a text and its object, which are read soon.
     @inline(__always)
     func prefetch(_ text: PooledText) {
