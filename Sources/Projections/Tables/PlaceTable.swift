@@ -16,8 +16,9 @@ struct PlaceTable: Sendable {
     let key = TableKey.process
     /// The table must grow when `count` reaches this.
     private var limit = 0
-    /// How many bits of a bucket are the place + 1.
-    private var placeBits = 0
+    /// How many bits of a bucket are the place + 1, and these bits.
+    private var placeBits: UInt64 = 0
+    private var placeMask: UInt32 = 0
     /// A table with fewer buckets than this doubles when it grows.
     private static let smallMax = 1 << 12
     /// This many buckets (32 KiB) fit a processor's cache.
@@ -118,13 +119,10 @@ struct PlaceTable: Sendable {
         buckets = [UInt32](repeating: 0, count: bucketCount)
         count = 0
         limit = bucketCount - bucketCount / 4
-        placeBits = Int.bitWidth - max(limit, place + 1).leadingZeroBitCount
+        placeBits = UInt64(Int.bitWidth - max(limit, place + 1).leadingZeroBitCount)
         assert(placeBits <= UInt32.bitWidth, "a bucket has room for every place")
+        placeMask = UInt32(truncatingIfNeeded: (1 as UInt64) << placeBits - 1)
     }
-
-    /// The bits of a bucket that are its place + 1.
-    @inline(__always)
-    private var placeMask: UInt32 { UInt32(truncatingIfNeeded: (1 as UInt64) &<< UInt64(placeBits) &- 1) }
 
     @inline(__always)
     private func place(in bucket: UInt32) -> Int { Int(bucket & placeMask) &- 1 }
@@ -132,7 +130,7 @@ struct PlaceTable: Sendable {
     /// The bits above the place; none where the place takes all.
     @inline(__always)
     private func tag(of hash: UInt64) -> UInt32 {
-        UInt32(truncatingIfNeeded: (hash >> 32) &<< UInt64(placeBits))
+        UInt32(truncatingIfNeeded: (hash >> 32) &<< placeBits)
     }
 
     /// Fills the first empty bucket from the home on; there must be one.
