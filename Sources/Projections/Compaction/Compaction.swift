@@ -188,9 +188,10 @@ public enum Compaction {
             needed: SequenceSet
         ) throws -> (kept: SequenceSet, gone: [SequenceNumber]) {
             // An earlier compaction may have dropped an event that is needed.
-            var kept = SequenceSet()
+            var kept = SequenceCollector()
             var gone: [SequenceNumber] = []
             guard session.head > .zero else { return ([], gone) }
+            var needed = SequenceFinder(needed)
             try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
                 if event.isAct { return true }
                 let sequence = event.sequence
@@ -202,7 +203,7 @@ public enum Compaction {
                 }
                 return true
             }
-            return (kept, gone)
+            return (kept.finish(), gone)
         }
 
         /// The act to append. Its payload names the dropped events by the hash of their ascending list (I7), and the

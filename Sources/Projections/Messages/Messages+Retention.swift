@@ -100,6 +100,8 @@ extension Messages {
     /// The circles need no event: `ReplyCircles` stores its issues as facts.
     func collectNeeded(into sequences: inout SequenceSet) {
         fates.collectNeeded(into: &sequences)
-        for place in 0..<store.count { store.forEachSequence(at: place) { sequences.insert($0) } }
+        var collector = SequenceCollector(sequences)
+        for place in 0..<store.count { store.forEachSequence(at: place) { collector.insert($0) } }
+        sequences = collector.finish()
     }
 }
