@@ -17,17 +17,25 @@ extension CompactionCounts {
 }
 
 extension Messages {
-    /// Counts what a compaction may drop. O(messages and their entries).
-    func compactionCounts(where isMeant: (Int) -> Bool) -> CompactionCounts {
-        var counts = CompactionCounts()
-        for place in 0..<store.count where isMeant(place) {
-            switch state(at: place) {
-            case .live: counts.messages += 1
-            case .deleted where store.hasCurrent(at: place): counts.deletedTexts += 1
-            case .deleted, .unknown, .compacted: break
-            }
-            counts.revisions += max(0, store.revisionCount(at: place) - 1)
+    /// Counts what a compaction may drop, and what of it is kept. O(messages and their entries).
+    func compactionCounts(keeping isKept: [Bool]) -> (all: CompactionCounts, kept: CompactionCounts) {
+        var (all, kept) = (CompactionCounts(), CompactionCounts())
+        for place in 0..<store.count {
+            let counts = compactionCounts(at: place)
+            all += counts
+            if isKept[place] { kept += counts }
         }
+        return (all, kept)
+    }
+
+    private func compactionCounts(at place: Int) -> CompactionCounts {
+        var counts = CompactionCounts()
+        switch state(at: place) {
+        case .live: counts.messages = 1
+        case .deleted where store.hasCurrent(at: place): counts.deletedTexts = 1
+        case .deleted, .unknown, .compacted: break
+        }
+        counts.revisions = max(0, store.revisionCount(at: place) - 1)
         return counts
     }
 }

@@ -26,10 +26,16 @@ struct CompactionFigures {
     /// Adds what a compaction can remove, and the live messages of the channels: each message once.
     ///
     /// - Parameters:
+    ///   - counts: those of the messages that are added.
     ///   - places: those of the source's messages.
     ///   - isMeant: whether the message at a place is added.
-    mutating func add(_ source: SourceState, _ places: GroupedPlaces, where isMeant: (Int) -> Bool) {
-        totals += source.parts.messages.compactionCounts(where: isMeant)
+    mutating func add(
+        _ counts: CompactionCounts,
+        of source: SourceState,
+        _ places: GroupedPlaces,
+        where isMeant: (Int) -> Bool
+    ) {
+        totals += counts
         channels[source.name, default: []] += places.channels.compactMap { channel in
             let count = places.places(in: .messages, of: channel).count { isMeant($0) }
             return count > 0 ? (source.context.names.text(channel.id), count) : nil

@@ -46,11 +46,13 @@ struct Retention {
     private mutating func drop(from source: inout SourceState) {
         let places = GroupedPlaces(source.parts.messages, source.context.names)
         let isKept = source.parts.messages.kept(by: policy, places, source.context.names)
-        before.add(source, places) { _ in true }
-        after.add(source, places) { isKept[$0] }
+        let counts = source.parts.messages.compactionCounts(keeping: isKept)
+        before.add(counts.all, of: source, places) { _ in true }
+        after.add(counts.kept, of: source, places) { isKept[$0] }
         before.add([LeafSlice(source.orderLeaves())])
         let slices = source.messageSlices(keeping: isKept)
-        before.add(slices.map(\.all))
+        before.add(slices.map(\.unchanged))
+        before.add(slices.map(\.others))
         after.add(slices.map(\.unchanged))
         source.parts.messages.keep(isKept)
     }

@@ -27,17 +27,16 @@ extension SourceState {
         messageSlices { LeafSlice(leaves(at: $0, &$1)) } + [LeafSlice((otherLeaves() + orderLeaves()).map { Leaf($0) })]
     }
 
-    /// The leaves of all messages before a compaction drops some of them, and those of kept messages that stay as they
-    /// are. `changedSlices` has the others afterwards.
-    func messageSlices(keeping isKept: [Bool]) -> [(all: WholeSlice, unchanged: WholeSlice)] {
+    /// The leaves of all messages before a compaction drops some of them: those of kept messages that stay as they are,
+    /// and the others. `changedSlices` has the others afterwards.
+    func messageSlices(keeping isKept: [Bool]) -> [(unchanged: WholeSlice, others: WholeSlice)] {
         messageSlices { places, writer in
             var (same, others): ([Int], [Int]) = ([], [])
             for place in places {
                 let staysSame = isKept[place] && !parts.messages.lacksParent(at: place) { isKept[$0] }
                 if staysSame { same.append(place) } else { others.append(place) }
             }
-            let unchanged: [StateDigest.Leaf] = leaves(at: same, &writer)
-            return (LeafSlice(unchanged + leaves(at: others, &writer)), LeafSlice(unchanged))
+            return (LeafSlice(leaves(at: same, &writer)), LeafSlice(leaves(at: others, &writer)))
         }
     }
 
