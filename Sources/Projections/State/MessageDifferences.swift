@@ -180,6 +180,8 @@ extension MessageDifferences {
     /// The members that differ: those of the first row in its order, then those that only the second has.
     private static func fields(_ a: LentMessage?, _ b: LentMessage?) -> [StateDifference.Field] {
         var fields: [StateDifference.Field] = []
+        // A row that one state lacks has many fields, one that changed a few.
+        fields.reserveCapacity(a == nil || b == nil ? 8 : 2)
         var isFirstWhole = false
         if let a, let b { isFirstWhole = a.hasSameRest(as: b) }
         func add(_ member: LentMessage.Member, isFirst: Bool) {

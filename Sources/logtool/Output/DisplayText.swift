@@ -11,11 +11,24 @@ enum DisplayText {
         return "\(String(first)) … (\(count - first.count - last.count) characters) … \(String(last))"
     }
 
+    /// Whether a text has printable ASCII alone, as most do. Looks at all bytes of a longer text, many at once.
+    static func isPlain(_ text: String) -> Bool {
+        // A short one is no memory that could be lent.
+        if text.utf8.count < 16 { return text.utf8.allSatisfy { (0x20...0x7E).contains($0) } }
+        var text = text
+        return text.withUTF8 { bytes in
+            var others: UInt8 = 0
+            for byte in bytes { others |= byte &- 0x20 > 0x5E ? 1 : 0 }
+            return others == 0
+        }
+    }
+
     /// The text with every control character written out: C0, DEL, C1, the bidirectional controls and the invisible
     /// line and paragraph separators become `\u{1b}` and the like. So no message can move the cursor, recolour the
     /// screen or turn a line round.
     static func escaped(_ text: String) -> String {
-        // The first bytes of all unsafe characters; most texts have none of them.
+        if isPlain(text) { return text }
+        // The first bytes of all unsafe characters.
         let mayBeUnsafe = text.utf8.contains { byte in
             byte < 0x20 || byte == 0x7F || byte == 0xC2 || byte == 0xD8 || byte == 0xE2 || byte == 0xEF
         }
@@ -38,7 +51,8 @@ enum DisplayText {
     ///   - keepsEmoji: Whether the invisible joiners within emoji stay.
     ///   - isLineEnd: Whether the text ends its line.
     static func revealed(_ text: String, keepsEmoji: Bool = true, isLineEnd: Bool = true) -> String {
-        if text.utf8.last != UInt8(ascii: " "), text.unicodeScalars.allSatisfy(isVisible) { return text }
+        let isSeen = isPlain(text) || text.unicodeScalars.allSatisfy(isVisible)
+        if isSeen, text.utf8.last != UInt8(ascii: " ") { return text }
         let last = text.lastIndex { $0 != " " }.map { text.index(after: $0) } ?? text.startIndex
         let end = isLineEnd ? last : text.endIndex
         var result = ""
@@ -119,7 +133,7 @@ enum DisplayText {
 
     /// How many columns a text takes. Approximate: terminals differ about emoji and ambiguous characters.
     static func width(of text: String) -> Int {
-        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text.utf8.count }
+        if isPlain(text) { return text.utf8.count }
         return text.reduce(0) { $0 + width(of: $1) }
     }
 
