@@ -46,6 +46,8 @@ public enum Compaction {
     ///   - scratch: An empty folder for a dry run's rewrite; `nil` for the log's own folder, which must then be
     ///     writable.
     ///   - leavesSmall: Whether to refuse a compaction after which the log would take more bytes.
+    ///   - keeping: The kept states among which the digest of the state before may be; `nil` for none. That digest only
+    ///     saves hashing the rows that go.
     ///   - progress: Called now and then with the last folded event and the head: in passes over the log, to decide, and
     ///     over the kept events, to prove. The store's own `progress` reports the copying in between.
     /// - Throws: `ProjectionError.unproved` if the kept events and facts do not give the retained state; the log is
@@ -58,6 +60,7 @@ public enum Compaction {
         isDryRun: Bool = false,
         scratch: String? = nil,
         leavesSmall: Bool = false,
+        keeping: KeptStateOptions? = nil,
         progress: ((SequenceNumber, _ last: SequenceNumber) -> Void)? = nil
     ) throws -> CompactionSummary {
         try run(
@@ -67,6 +70,7 @@ public enum Compaction {
             isDryRun: isDryRun,
             scratch: scratch,
             leavesSmall: leavesSmall,
+            keeping: keeping,
             options: ReplayOptions(),
             messagesMax: messagesMax,
             progress: progress
@@ -81,12 +85,14 @@ public enum Compaction {
         isDryRun: Bool = false,
         scratch: String? = nil,
         leavesSmall: Bool = false,
+        keeping: KeptStateOptions? = nil,
         options: ReplayOptions,
         messagesMax: Int,
         progress: ((SequenceNumber, _ last: SequenceNumber) -> Void)? = nil
     ) throws -> CompactionSummary {
         let plan = try store.read {
-            try Plan(session: $0, policy: policy, options: options, messagesMax: messagesMax, progress: progress)
+            let digest = Replay.keptDigest(of: $0, keeping)
+            return try Plan($0, policy, digest, options: options, messagesMax: messagesMax, progress: progress)
         }
         guard let remainder = plan.remainder else {
             let bytes = try store.statistics().bytesOnDisk
@@ -142,9 +148,11 @@ public enum Compaction {
         private let options: ReplayOptions
         private let messagesMax: Int
 
+        /// - Parameter digest: that of the state at the head; `nil` if it is not known.
         init(
-            session: borrowing ReadSession,
-            policy: RetentionPolicy,
+            _ session: borrowing ReadSession,
+            _ policy: RetentionPolicy,
+            _ digest: Hash256?,
             options: ReplayOptions,
             messagesMax: Int,
             progress: ((SequenceNumber, SequenceNumber) -> Void)?
@@ -164,7 +172,7 @@ public enum Compaction {
                 messagesMax: messagesMax,
                 progress: report
             ) {
-                Retention(policy, earlier)
+                Retention(policy, earlier, digestBefore: digest)
             } _: { state, retention in
                 retention.add(&state)
             }

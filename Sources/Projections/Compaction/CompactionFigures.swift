@@ -42,9 +42,9 @@ struct CompactionFigures {
         }
     }
 
-    /// Makes the digest of all rows and frees their leaves.
-    mutating func makeDigest() {
-        digest = StateDigest.root(of: leaves)
+    /// Makes the digest of all rows, unless it is known, and frees their leaves.
+    mutating func makeDigest(known: Hash256? = nil) {
+        digest = known ?? StateDigest.root(of: leaves)
         leaves = []
     }
 

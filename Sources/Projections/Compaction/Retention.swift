@@ -16,16 +16,18 @@ struct Retention {
     /// The messages of each source that earlier compactions dropped.
     private var earlier: [SourceName: CompactedMessages] = [:]
     private var isFirst = true
+    /// The digest of the state before; `nil` if it is still to be made from the rows.
+    private let digestBefore: Hash256?
 
-    init(_ policy: RetentionPolicy, _ ledger: DropLedger) {
-        (self.policy, self.ledger) = (policy, ledger)
+    init(_ policy: RetentionPolicy, _ ledger: DropLedger, digestBefore: Hash256?) {
+        (self.policy, self.ledger, self.digestBefore) = (policy, ledger, digestBefore)
     }
 
     /// Takes the state of the next share and reduces it to what is retained.
     mutating func add(_ state: inout LogState) {
         if isFirst {
             for source in state.sources { earlier[source.name] = source.parts.messages.compacted }
-            Self.addOthers(of: state, to: &before)
+            if digestBefore == nil { Self.addOthers(of: state, to: &before) }
         }
         for index in state.sources.indices { drop(from: &state.sources[index]) }
         if isFirst {
@@ -49,10 +51,12 @@ struct Retention {
         let counts = source.parts.messages.compactionCounts(keeping: isKept)
         before.add(counts.all, of: source, places) { _ in true }
         after.add(counts.kept, of: source, places) { isKept[$0] }
-        before.add([LeafSlice(source.orderLeaves())])
-        let slices = source.messageSlices(keeping: isKept)
-        before.add(slices.map(\.unchanged))
-        before.add(slices.map(\.others))
+        let slices = source.messageSlices(keeping: isKept, withOthers: digestBefore == nil)
+        if digestBefore == nil {
+            before.add([LeafSlice(source.orderLeaves())])
+            before.add(slices.map(\.unchanged))
+            before.add(slices.map(\.others))
+        }
         after.add(slices.map(\.unchanged))
         source.parts.messages.keep(isKept)
     }
@@ -76,7 +80,7 @@ struct Retention {
 
     /// The figures of the state before, with its digest.
     mutating func figuresBefore() -> CompactionFigures {
-        before.makeDigest()
+        before.makeDigest(known: digestBefore)
         return before
     }
 

@@ -59,6 +59,13 @@ extension Replay {
         try KeptDigest.keep(state.digest(), in: session, keeping)
     }
 
+    /// The kept digest of the canonical state at the head; `nil` if none was kept.
+    static func keptDigest(of session: borrowing ReadSession, _ keeping: KeptStateOptions?) -> Hash256? {
+        var options = ReplayOptions()
+        options.keeping = keeping
+        return keptDigest(through: session.head, in: session, options: options)
+    }
+
     /// The kept digest of the state after an event; `nil` if none was kept, or the options allow none.
     static func keptDigest(
         through last: SequenceNumber,

@@ -29,12 +29,17 @@ extension SourceState {
 
     /// The leaves of all messages before a compaction drops some of them: those of kept messages that stay as they are,
     /// and the others. `changedSlices` has the others afterwards.
-    func messageSlices(keeping isKept: [Bool]) -> [(unchanged: WholeSlice, others: WholeSlice)] {
+    ///
+    /// - Parameter withOthers: whether the slices of the others are made; they are empty if not.
+    func messageSlices(
+        keeping isKept: [Bool],
+        withOthers: Bool
+    ) -> [(unchanged: WholeSlice, others: WholeSlice)] {
         messageSlices { places, writer in
             var (same, others): ([Int], [Int]) = ([], [])
             for place in places {
                 let staysSame = isKept[place] && !parts.messages.lacksParent(at: place) { isKept[$0] }
-                if staysSame { same.append(place) } else { others.append(place) }
+                if staysSame { same.append(place) } else if withOthers { others.append(place) }
             }
             return (LeafSlice(leaves(at: same, &writer)), LeafSlice(leaves(at: others, &writer)))
         }

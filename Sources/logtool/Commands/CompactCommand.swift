@@ -98,6 +98,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
             isDryRun: dryRun,
             scratch: scratch,
             leavesSmall: true,
+            keeping: KeptStateOptions(build: ProgramIdentity.build),
             progress: { progress.report("folded \($0) of \($1)", done: Int($0.rawValue), total: Int($1.rawValue)) }
         )
     }
