@@ -104,21 +104,17 @@ extension GenerationCopy {
     ) throws {
         var room = (events: Self.batchEvents, bytes: Self.batchBytes)
         var last = copiedHead
-        var cursor = try Cursor(reader.view, reader.tables.events)
-        var found = try cursor.seek(atLeast: copiedHead + 1)
-        while found, room.events > 0, room.bytes > 0 {
-            guard let sequence = cursor.key.bigEndian(as: UInt64.self), let record = Record(cursor.value) else {
-                throw reader.damaged("the record behind sequence \(last) is malformed")
-            }
-            if sequence > head { break }
+        var isFull = false
+        try reader.forEachRecord(in: copiedHead + 1...head) { sequence, record in
             try copy(record, sequence, reader, transaction, tables)
             last = sequence
             room = (room.events - 1, room.bytes - record.bytes.count)
-            found = try cursor.advance()
+            isFull = room.events == 0 || room.bytes <= 0
+            return !isFull
         }
         // Only a full batch ends early. Otherwise the copy has reached the head, also where the last events are
         // dropped.
-        copiedHead = found && last < head && (room.events == 0 || room.bytes <= 0) ? last : head
+        copiedHead = isFull ? last : head
     }
 
     /// Copies one event, or drops or redacts it as the plan says.
