@@ -52,20 +52,30 @@ extension UnsafeRawBufferPointer {
         return word
     }
 
-    /// Whether another buffer contains the same bytes. Compares by words; the rest, seven bytes at most, singly.
+    /// Whether another buffer contains the same bytes. Compares by words, the last of which may reach back over bytes that are
+    /// compared already.
     @inlinable @inline(__always)
     package func isSame(_ other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
+        if count < 8 { return isSame(asShort: other) }
         var offset = 0
-        while count - offset >= 8 {
+        while count - offset > 8 {
             if word(offset) != other.word(offset) { return false }
             offset += 8
         }
-        while offset < count {
-            if self[offset] != other[offset] { return false }
-            offset += 1
+        return word(count - 8) == other.word(count - 8)
+    }
+
+    /// `isSame` for two buffers of the same seven bytes at most.
+    @inlinable @inline(__always)
+    func isSame(asShort other: UnsafeRawBufferPointer) -> Bool {
+        func half(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt32 {
+            bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
         }
-        return true
+        if count >= 4 { return half(self, 0) == half(other, 0) && half(self, count - 4) == half(other, count - 4) }
+        var offset = 0
+        while offset < count, self[offset] == other[offset] { offset += 1 }
+        return offset == count
     }
 
     /// The offset of the next backslash at or after `start`; `count` if none follows.

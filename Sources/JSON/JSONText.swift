@@ -43,7 +43,7 @@ package struct JSONText: BitwiseCopyable {
     @inlinable
     package static func == (text: JSONText, literal: StaticString) -> Bool {
         if text.hasEscapes { return text.unescaped.elementsEqual(literal.utf8) }
-        return text.bytes.count == literal.utf8CodeUnitCount && text.bytes.elementsEqual(literal.utf8)
+        return text.bytes.isSame(UnsafeRawBufferPointer(literal.utf8))
     }
 
     /// Whether two texts are equal once unescaped. Allocates for each text with escapes, unless the texts differ plainly.
