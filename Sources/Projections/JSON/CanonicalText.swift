@@ -18,8 +18,6 @@ struct CanonicalText: ~Copyable {
     private var writer: CanonicalWriter
     /// The members of all open objects, outermost first.
     private var members: [Member] = []
-    /// The members of an object while they are put in order.
-    private var scratch: [UInt8] = []
 
     /// The most members that are sorted by insertion.
     private static let insertedCountMax = 24
@@ -119,6 +117,7 @@ struct CanonicalText: ~Copyable {
     private mutating func object(_ reader: inout JSONReader, without omitted: StaticString?) throws(JSONError) {
         writer.raw("{")
         let first = members.count
+        if first == 0 { members.reserveCapacity(Self.insertedCountMax) }
         let start = writer.byteCount
         try reader.enterObject()
         while let name = try reader.nextMember() {
@@ -148,16 +147,12 @@ struct CanonicalText: ~Copyable {
     /// Sorts the members of the innermost object. Of equal names, the last one counts.
     private mutating func putInOrder(from first: Int, start: Int) {
         sort(from: first)
-        scratch.removeAll(keepingCapacity: true)
-        writer.withBytes { bytes in
-            for place in members[first...].indices {
-                let isRepeated =
-                    place + 1 < members.count && Self.order(members[place].name, members[place + 1].name) == 0
-                if !isRepeated { scratch.append(contentsOf: bytes[members[place].range]) }
-            }
+        let members = members
+        func isRepeated(_ place: Int) -> Bool {
+            place + 1 < members.count && Self.order(members[place].name, members[place + 1].name) == 0
         }
-        writer.truncate(to: start)
-        writer.raw(scratch)
+        let places = members[first...].indices.lazy.filter { !isRepeated($0) }
+        writer.replace(from: start, by: places.map { members[$0].range })
     }
 
     /// Sorts the members of the innermost object by name; equal names keep their order.

@@ -45,10 +45,19 @@ struct CanonicalWriter: ~Copyable {
     /// The number of bytes written.
     var byteCount: Int { count }
 
-    /// Takes back everything behind the first `byteCount` bytes.
-    mutating func truncate(to byteCount: Int) {
-        assert(byteCount <= count, "only what was written is taken back")
-        count = min(count, byteCount)
+    /// Replaces everything behind the first `start` bytes by parts of it, one behind another, which do not overlap.
+    ///
+    /// The parts are joined behind what is written and then moved to their place.
+    mutating func replace(from start: Int, by parts: some Sequence<Range<Int>>) {
+        reserve(count - start)
+        var end = count
+        for part in parts {
+            assert(part.lowerBound >= start && part.upperBound <= count, "a part was written")
+            (room + end).copyMemory(from: room + part.lowerBound, byteCount: part.count)
+            end += part.count
+        }
+        (room + start).copyMemory(from: room + count, byteCount: end - count)
+        count = start + end - count
     }
 
     /// Takes back the last byte, if any, for an object that goes on.
