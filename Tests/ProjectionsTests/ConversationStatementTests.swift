@@ -11,19 +11,42 @@ import Testing
         var faults: [String] = []
     }
 
+    /// A message that was read: its index, and the content that its members have.
+    private struct Altered: Equatable {
+        let index: Int
+        let content: String?
+    }
+
     private static func read(
         _ array: String,
         after previous: ConversationStatement,
         _ names: inout Names
-    ) throws -> (ConversationStatement, Read) {
-        let text = Array(array.utf8)
+    ) throws -> (ConversationStatement, Read, [Altered]) {
+        let stored = StoredJSON(Array(array.utf8), 0..<array.utf8.count)
         var faults: [String] = []
-        let read = ConversationStatement(StoredJSON(text, 0..<text.count), after: previous, names: &names) {
-            faults.append($0)
+        let (read, altered) = stored.withBytes { text in
+            var altered: [ConversationStatement.Altered] = []
+            let read = ConversationStatement(stored, text: text, after: previous, names: &names, altered: &altered) {
+                faults.append($0)
+            }
+            // The members borrow the text, so what they say is taken here.
+            return (
+                read,
+                altered.map { message in
+                    Altered(
+                        index: message.index,
+                        content: message.members["content"].map { String(decoding: $0.bytes, as: UTF8.self) }
+                    )
+                }
+            )
         }
         let statement = try #require(read)
         let texts = statement.ids.indices.map { Self.text(statement, $0) ?? "" }
-        return (statement, Read(ids: statement.ids, texts: texts, faults: faults))
+        return (statement, Read(ids: statement.ids, texts: texts, faults: faults), altered)
+    }
+
+    private static func content(_ statement: ConversationStatement, _ index: Int) -> String? {
+        text(statement, index).flatMap { $0.split(separator: ":").last.map { String($0.dropLast()) } }
     }
 
     private static func text(_ statement: ConversationStatement, _ index: Int) -> String? {
@@ -56,24 +79,30 @@ import Testing
                 elements.insert(Self.element(&random, of: count), at: place)
             }
             let array = "[\(elements.joined(separator: ","))]"
-            let (statement, read) = try Self.read(array, after: previous, &names)
+            let (statement, read, found) = try Self.read(array, after: previous, &names)
             #expect(read == (try Self.read(array, after: ConversationStatement(), &names).1), "\(array)")
             let altered = statement.ids.indices.filter {
                 $0 >= previous.ids.count || Self.text(previous, $0) != Self.text(statement, $0)
             }
-            #expect(statement.altered == altered, "\(array)")
+            #expect(found == altered.map { Altered(index: $0, content: Self.content(statement, $0)) }, "\(array)")
             previous = statement
         }
     }
 
     @Test func readsNoOtherValue() {
         var names = Names()
-        let text = Array(#"{"id":"m1"}"#.utf8)
-        let read = ConversationStatement(
-            StoredJSON(text, 0..<text.count),
-            after: ConversationStatement(),
-            names: &names
-        ) { _ in }
-        #expect(read == nil)
+        let stored = StoredJSON(Array(#"{"id":"m1"}"#.utf8), 0..<11)
+        var altered: [ConversationStatement.Altered] = []
+        let isRead = stored.withBytes { text in
+            let read = ConversationStatement(
+                stored,
+                text: text,
+                after: ConversationStatement(),
+                names: &names,
+                altered: &altered
+            ) { _ in }
+            return read != nil
+        }
+        #expect(!isRead)
     }
 }

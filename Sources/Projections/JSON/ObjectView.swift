@@ -33,6 +33,14 @@ struct ObjectView {
             try reader.finish()
             return nil
         }
+        try self.init(&reader)
+        try reader.finish()
+    }
+
+    /// Reads the next value.
+    ///
+    /// - Throws: `JSONError` for another value than an object.
+    init(_ reader: inout JSONReader) throws(JSONError) {
         var members: [Member] = []
         members.reserveCapacity(8)
         try reader.enterObject()
@@ -40,7 +48,6 @@ struct ObjectView {
             let kind = try reader.kind()
             members.append(Member(name: name, value: ValueView(kind: kind, bytes: try reader.slice())))
         }
-        try reader.finish()
         self.members = Self.distinct(members)
     }
 

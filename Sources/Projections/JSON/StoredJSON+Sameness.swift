@@ -11,6 +11,16 @@ extension StoredJSON {
         withBytes { own in other.withBytes { Self.areSame(own, $0, levels: Self.comparedLevels) } }
     }
 
+    /// The same for another value that is an object with these members.
+    func isSame(as other: StoredJSON, with members: ObjectView) -> Bool {
+        withBytes { own in
+            if other.withBytes({ own.isSame($0) }) { return true }
+            guard own.first == UInt8(ascii: "{"), let here = try? ObjectView(own) else { return false }
+            guard here.isSmall, members.isSmall else { return isSame(as: other) }
+            return Self.areSameObjects(here, members, levels: Self.comparedLevels)
+        }
+    }
+
     private static func areSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, levels: Int) -> Bool {
         if left.isSame(right) { return true }
         var (here, there) = (JSONReader(left), JSONReader(right))
@@ -57,6 +67,10 @@ extension StoredJSON {
         guard here.isSmall, there.isSmall else {
             return (try? JSONValue.parse(left))?.isSameJSON(as: try? JSONValue.parse(right)) ?? false
         }
+        return areSameObjects(here, there, levels: levels)
+    }
+
+    private static func areSameObjects(_ here: ObjectView, _ there: ObjectView, levels: Int) -> Bool {
         guard here.count == there.count else { return false }
         return here.allSatisfy { place, name, value in
             there.value(of: name, at: place).map { areSame(value.bytes, $0.bytes, levels: levels - 1) } ?? false

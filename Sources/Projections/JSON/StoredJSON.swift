@@ -62,23 +62,6 @@ struct StoredJSON: Sendable {
         }
     }
 
-    /// Calls `body` with each element of an array: where it lies in the value's text, and its text.
-    ///
-    /// - Returns: false, without a call, for a value that is no array.
-    func forEachElement(_ body: (Range<Int>, UnsafeRawBufferPointer) -> Void) -> Bool {
-        withBytes { bytes in
-            guard bytes.first == UInt8(ascii: "[") else { return false }
-            var reader = JSONReader(bytes, allowsAnyBytes: true)
-            // The text was checked when it was stored, so the reader finds no fault.
-            try? reader.enterArray()
-            while (try? reader.nextElement()) ?? false {
-                guard let range = try? reader.range() else { break }
-                body(range, UnsafeRawBufferPointer(rebasing: bytes[range]))
-            }
-            return true
-        }
-    }
-
     /// A part of the value's text, which is a value itself and shares the text.
     func part(_ range: Range<Int>) -> StoredJSON {
         StoredJSON(text, Int(start) + range.lowerBound..<Int(start) + range.upperBound)
@@ -125,24 +108,5 @@ extension JSONReader {
         let start = offset
         try skip()
         return start..<offset
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The text of a member of an object, whose text these bytes are; `nil` for another value, or if the member is missing or
-    /// no text. Of a repeated member, the last counts. The bytes must be a valid JSON text.
-    func memberText(_ wanted: StaticString) -> JSONText? {
-        var reader = JSONReader(self, allowsAnyBytes: true)
-        var text: JSONText?
-        guard (try? reader.enterObject()) != nil else { return nil }
-        while let name = try? reader.nextMember() {
-            if name == wanted, (try? reader.kind()) == .string {
-                text = try? reader.string()
-            } else {
-                if name == wanted { text = nil }
-                guard (try? reader.skip()) != nil else { return nil }
-            }
-        }
-        return text
     }
 }

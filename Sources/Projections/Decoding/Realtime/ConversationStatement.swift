@@ -2,12 +2,17 @@ import JSON
 
 /// The messages that one change of a conversation's row states.
 struct ConversationStatement: Sendable {
+    /// A message whose text is not that of the statement before at the same index. Borrows the text of its array.
+    struct Altered {
+        /// The index in `ids`.
+        let index: Int
+        let members: ObjectView
+    }
+
     /// Whether the messages are gone because their row is gone.
     let isRowGone: Bool
     /// In the order of the array; each id once. Empty if the row is gone. Statements of the same ids share one array.
     private(set) var ids: [EntityID]
-    /// The indexes of the messages whose text is not that of the statement before at the same index, in ascending order.
-    var altered: [Int] = []
     /// The array with the messages; `nil` without messages.
     private let array: StoredJSON?
     /// Where each message of `ids` lies in `array`.
@@ -28,12 +33,16 @@ struct ConversationStatement: Sendable {
     /// Cost: O(bytes). A message whose text is that of the statement before at the same index is compared, and not read.
     ///
     /// - Parameters:
+    ///   - text: the text of the array, which `altered` borrows.
     ///   - previous: the statement before this one in the order of commits, or any other: it changes only the cost and `altered`.
+    ///   - altered: gets the messages that were read, in ascending order of their indexes.
     ///   - fault: takes the reason for each element that does not count.
     init?(
         _ array: StoredJSON,
+        text: UnsafeRawBufferPointer,
         after previous: ConversationStatement,
         names: inout Names,
+        altered: inout [Altered],
         fault: (String) -> Void
     ) {
         isRowGone = false
@@ -44,25 +53,33 @@ struct ConversationStatement: Sendable {
         var isFollowing = true
         var known: Set<EntityID> = []
         var count = 0
-        let isArray = array.forEachElement { range, element in
+        // The text was checked when it was stored, so the reader finds no fault.
+        var reader = JSONReader(text, allowsAnyBytes: true)
+        guard (try? reader.enterArray()) != nil else { return nil }
+        while (try? reader.nextElement()) ?? false {
             count += 1
             let index = ranges.count
-            let isRepeated = index < previous.ids.count && previous.isSame(element, at: index)
-            let id = isRepeated ? previous.ids[index] : element.memberText("id").map { names.id($0) }
-            guard let id else { return fault("message \(count): id is missing or no text") }
+            guard let kind = try? reader.kind() else { break }
+            let start = reader.offset
+            let isRepeated = index < previous.ids.count && previous.isTaken(by: &reader, at: index)
+            let members = isRepeated || kind != .object ? nil : try? ObjectView(&reader)
+            if !isRepeated, members == nil, (try? reader.skip()) == nil { break }
+            let id = isRepeated ? previous.ids[index] : members?["id"]?.text.map { names.id($0) }
+            guard let id else {
+                fault("message \(count): id is missing or no text")
+                continue
+            }
             if isFollowing, index >= previous.ids.count || id != previous.ids[index] {
                 isFollowing = false
                 ids.removeSubrange(index...)
             }
-            if !isFollowing {
-                guard Self.insert(id, into: &ids, &known) else {
-                    return fault("message \(count): the id stands twice; the first counts")
-                }
+            if !isFollowing, !Self.insert(id, into: &ids, &known) {
+                fault("message \(count): the id stands twice; the first counts")
+                continue
             }
-            ranges.append(range)
-            if !isRepeated { altered.append(index) }
+            ranges.append(start..<reader.offset)
+            if let members { altered.append(Altered(index: index, members: members)) }
         }
-        guard isArray else { return nil }
         if ranges.count < ids.count { ids.removeSubrange(ranges.count...) }
         assert(ids.count == ranges.count, "each id has a message")
     }
@@ -84,9 +101,9 @@ struct ConversationStatement: Sendable {
     /// The message at an index of `ids`; shares the text of the array.
     func element(at index: Int) -> StoredJSON? { array?.part(ranges[index]) }
 
-    /// Whether the text of the message at an index of `ids` has some bytes.
-    private func isSame(_ text: UnsafeRawBufferPointer, at index: Int) -> Bool {
-        array?.withBytes { UnsafeRawBufferPointer(rebasing: $0[ranges[index]]).isSame(text) } ?? false
+    /// Whether a reader comes to the text of the message at an index of `ids`, which it then passes.
+    private func isTaken(by reader: inout JSONReader, at index: Int) -> Bool {
+        array?.withBytes { reader.take(known: UnsafeRawBufferPointer(rebasing: $0[ranges[index]])) } ?? false
     }
 
     /// The index of each id in `ids`.

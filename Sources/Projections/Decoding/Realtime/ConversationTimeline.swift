@@ -30,15 +30,33 @@ struct ConversationTimeline: Codable, Sendable {
 
         /// The message that the run states; `nil` while it is absent.
         ///
-        /// - Parameter place: the message's index in the array.
-        fileprivate func write(_ key: MessageKey, place: Int) -> MessageWrite? {
-            element?.withMembers { MessageWrite(key, $0, version: start.position.committedAt, place: place) }
+        /// - Parameters:
+        ///   - place: the message's index in the array.
+        ///   - members: those of the content, if they were read before.
+        fileprivate func write(_ key: MessageKey, place: Int, members: ObjectView? = nil) -> MessageWrite? {
+            func write(_ members: ObjectView) -> MessageWrite {
+                MessageWrite(key, members, version: start.position.committedAt, place: place)
+            }
+            return members.map(write) ?? element?.withMembers(write)
         }
 
         /// Whether this run's content equals another one, both absent included.
-        func saysSame(as other: StoredJSON?) -> Bool {
+        fileprivate func saysSame(as other: Content?) -> Bool {
             guard let element, let other else { return self.element == nil && other == nil }
-            return element.isSame(as: other)
+            if let members = other.members { return element.isSame(as: other.element, with: members) }
+            return element.isSame(as: other.element)
+        }
+    }
+
+    /// A message's content in a statement. Borrows the text of the statement's array.
+    fileprivate struct Content {
+        let element: StoredJSON
+        /// The members, if they were read before.
+        let members: ObjectView?
+
+        init?(_ element: StoredJSON?, members: ObjectView? = nil) {
+            guard let element else { return nil }
+            (self.element, self.members) = (element, members)
         }
     }
 
@@ -83,9 +101,11 @@ struct ConversationTimeline: Codable, Sendable {
     ///
     /// - Parameters:
     ///   - statement: read after `lastStatement` of the position.
+    ///   - altered: the messages that were read then.
     ///   - event: the event being applied; a deletion that a late row makes or moves counts from there.
     mutating func insert(
         _ statement: ConversationStatement,
+        altered: [ConversationStatement.Altered],
         at position: RowRegister.Position,
         in channel: EntityID,
         event: EventReference
@@ -103,24 +123,34 @@ struct ConversationTimeline: Codable, Sendable {
         if next == nil {
             if let order { places = order.stated }
             (last, lastRanks) = (statement, stated)
-            last.altered = []
         }
         var changes: [MessageChange] = []
-        func state(_ rank: Int, _ element: StoredJSON?, index: Int) {
+        func state(_ rank: Int, _ content: Content?, index: Int) {
             let id = messages[rank].id
             let hasMoved = next == nil && order.map { $0.before[id] != places[id] } ?? false
-            guard let edit = edit(rank, saying: element, at: entry, before: next, hasMoved: hasMoved) else { return }
+            guard let edit = edit(rank, saying: content, at: entry, before: next, hasMoved: hasMoved) else { return }
             let key = MessageKey(channel: channel, id: id)
             // A message that the last entry lacks has no place there; its own statement's place serves for its old
             // versions.
             let place = order == nil ? index : places[id] ?? index
             edit.addChanges(of: key, place: place, hasMoved: hasMoved, event: event, to: &changes)
         }
+        func state(_ message: ConversationStatement.Altered) {
+            let content = Content(statement.element(at: message.index), members: message.members)
+            state(stated[message.index], content, index: message.index)
+        }
         // Where nothing moves, a message whose text is that of the last entry is as it was.
         if order == nil {
-            for index in statement.altered { state(stated[index], statement.element(at: index), index: index) }
+            for message in altered { state(message) }
         } else {
-            for (index, rank) in stated.enumerated() { state(rank, statement.element(at: index), index: index) }
+            var rest = altered[...]
+            for (index, rank) in stated.enumerated() {
+                if rest.first?.index == index, let message = rest.popFirst() {
+                    state(message)
+                } else {
+                    state(rank, Content(statement.element(at: index)), index: index)
+                }
+            }
         }
         guard let order else { return changes }
         // A message that was absent before stays so.
@@ -146,35 +176,35 @@ struct ConversationTimeline: Codable, Sendable {
     /// Inserts one message's part of a statement at its position; `nil` if that changes nothing.
     ///
     /// - Parameters:
-    ///   - element: the message's content in the statement; `nil` if the statement lacks the message.
+    ///   - content: the message's content in the statement; `nil` if the statement lacks the message.
     ///   - next: the entry after `entry`, whose content for this message must stay as it is; `nil` if `entry` is the
     ///     last.
     ///   - hasMoved: whether the statement moves the message.
     private mutating func edit(
         _ rank: Int,
-        saying element: StoredJSON?,
+        saying content: Content?,
         at entry: Entry,
         before next: Entry?,
         hasMoved: Bool
     ) -> Edit? {
         // The message changes where it is stored, without a copy.
         guard next == nil, let last = messages[rank].runs.indices.last else {
-            return Self.edit(&messages[rank].runs, saying: element, at: entry, before: next)
+            return Self.edit(&messages[rank].runs, saying: content, at: entry, before: next)
         }
         // The usual case: a row repeats the messages of the row before it and changes or adds one.
-        if messages[rank].runs.withUnsafeBufferPointer({ $0[last].saysSame(as: element) }) {
+        if messages[rank].runs.withUnsafeBufferPointer({ $0[last].saysSame(as: content) }) {
             return hasMoved ? Edit(last: messages[rank].runs[last]) : nil
         }
-        let run = Run(start: entry, element: element)
+        let run = Run(start: entry, element: content?.element)
         assert(messages[rank].runs[last].start.position < entry.position, "a later entry makes a later run")
         messages[rank].runs.append(run)
-        return Edit(written: run, last: run)
+        return Edit(written: run, members: content?.members, last: run)
     }
 
     /// Inserts one message's part of a statement at its position; the parameters are those of the timeline's `edit`.
     private static func edit(
         _ runs: inout [Run],
-        saying element: StoredJSON?,
+        saying content: Content?,
         at entry: Entry,
         before next: Entry?
     ) -> Edit {
@@ -182,19 +212,19 @@ struct ConversationTimeline: Codable, Sendable {
         var edit = Edit()
         let previous = index > 0 ? runs[index - 1] : nil
         // Content as in the run before, or absence before the first run, starts no run.
-        if previous.map({ !$0.saysSame(as: element) }) ?? (element != nil) {
-            let run = Run(start: entry, element: element)
-            edit.written = run
+        if previous.map({ !$0.saysSame(as: content) }) ?? (content != nil) {
+            let run = Run(start: entry, element: content?.element)
+            (edit.written, edit.members) = (run, content?.members)
             runs.insert(run, at: index)
             let following = index + 1
             // Whether the message changes at the next entry anyway.
             let isRun =
                 next.map { following < runs.count && runs[following].start.position == $0.position }
                 ?? false
-            if isRun, runs[following].saysSame(as: element) {
+            if isRun, runs[following].saysSame(as: content) {
                 // The next entry's run now repeats this one.
                 edit.replaced = runs.remove(at: following).start.position.committedAt
-                edit.replacedWasWritten = element != nil
+                edit.replacedWasWritten = content != nil
             } else if let next, !isRun {
                 // The next entry repeated the previous run; after this one it starts a run of its own.
                 let run = Run(start: next, element: previous?.element)
@@ -213,6 +243,8 @@ extension ConversationTimeline {
     fileprivate struct Edit {
         /// The run that the statement starts; `nil` if it repeats the run before.
         var written: Run?
+        /// The members of its content, if they were read before.
+        var members: ObjectView?
         /// The run that the next entry starts from now on; only behind `written`.
         var resumed: Run?
         /// The commit time of a later run with the same content, which a new run replaced; `nil` if it replaced none.
@@ -238,13 +270,13 @@ extension ConversationTimeline {
             to changes: inout [MessageChange]
         ) {
             guard let last else { return }
-            func add(_ run: Run?) {
-                guard var write = run?.write(key, place: place) else { return }
+            func add(_ run: Run?, _ members: ObjectView?) {
+                guard var write = run?.write(key, place: place, members: members) else { return }
                 if replacedWasWritten { write.replacesVersion = replaced }
                 changes.append(.written(write))
             }
-            add(written)
-            add(resumed)
+            add(written, members)
+            add(resumed, nil)
             // The order of a message is part of its version, so a move restates the version that is known already.
             if written == nil, hasMoved, let write = last.write(key, place: place) { changes.append(.written(write)) }
             guard written != nil, last.element == nil else { return }
@@ -299,7 +331,7 @@ extension MessageWrite {
     ///   - version: when the row was committed; elements have no versions of their own.
     ///   - place: the index in the array, which is the message's order.
     fileprivate init(_ key: MessageKey, _ members: ObjectView, version: Timestamp, place: Int) {
-        let createdAt = members["timestamp"]?.string.flatMap { Timestamp(rfc3339: $0) }
+        let createdAt = members["timestamp"]?.text?.withUTF8 { Timestamp(rfc3339Bytes: $0) }
         var extra = JSONObject()
         members.forEach { name, value in
             // A member of another type than a text is no field of the message. It stays in `extra`, so nothing is lost.

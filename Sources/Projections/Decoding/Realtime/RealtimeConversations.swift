@@ -45,26 +45,63 @@ struct RealtimeConversations: Codable, Sendable {
         // its messages.
         if change.isReading, !isEffective { return }
         let after = Self.standing(conversation.register)
-        let position = RowRegister.Position(committedAt: change.committedAt, sequence: sequence)
-        let statement = Self.statement(
-            change,
-            after: conversation.timeline.lastStatement(before: position) ?? ConversationStatement(),
-            context: &context
-        )
-        if isEffective || statement != nil { conversation.applied.append(change.identity, at: sequence) }
         if let after, before.map({ !$0.isSame(as: after) }) ?? true {
             let fields = ChannelFields(id: change.id, name: after.title?.string, kind: "conversation")
             changes.append(.channel(.stated(fields)))
         }
-        var messages: [MessageChange] = []
-        if let statement {
-            messages = conversation.timeline.insert(statement, at: position, in: change.id, event: context.event)
-            if context.rules.contains(.messagesAreSortedByTime) { messages = messages.map(Self.sortedByTime) }
-            changes += messages.map(Change.message)
-        }
+        let channels = changes.count
+        let isStated = state(change, in: &conversation, into: &changes, context: &context)
+        if isEffective || isStated { conversation.applied.append(change.identity, at: sequence) }
         // Late messages name their channel, so its deletion is repeated after them.
-        if after == nil, before != nil || !messages.isEmpty {
+        if after == nil, before != nil || changes.count > channels {
             changes.append(.channel(.deleted(change.id, cause: .channelDeleted, permanence: .untilWritten)))
+        }
+    }
+
+    /// Adds the changes of the messages that a row change makes; false if it leaves them as they are.
+    ///
+    /// A deletion states that no message is left, and so does an INSERT without `messages`: it replaces the row whole.
+    /// An UPDATE without them leaves them. Elements without an id, and repeated ids, are issues and do not count.
+    private static func state(
+        _ change: RowChange,
+        in conversation: inout Conversation,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) -> Bool {
+        let position = RowRegister.Position(committedAt: change.committedAt, sequence: context.event.sequence.rawValue)
+        func insert(_ statement: ConversationStatement, _ altered: [ConversationStatement.Altered]) {
+            let messages = conversation.timeline.insert(
+                statement,
+                altered: altered,
+                at: position,
+                in: change.id,
+                event: context.event
+            )
+            let sortsByTime = context.rules.contains(.messagesAreSortedByTime)
+            for message in messages { changes.append(.message(sortsByTime ? sortedByTime(message) : message)) }
+        }
+        let array = change.operation == .delete ? nil : change.record.text(of: "messages")
+        guard let array, !array.isNull else {
+            if change.operation == .update { return false }
+            insert(ConversationStatement(isRowGone: change.operation == .delete), [])
+            return true
+        }
+        return array.withBytes { text in
+            var (altered, faults): ([ConversationStatement.Altered], [String]) = ([], [])
+            let statement = ConversationStatement(
+                array,
+                text: text,
+                after: conversation.timeline.lastStatement(before: position) ?? ConversationStatement(),
+                names: &context.names,
+                altered: &altered
+            ) { faults.append($0) }
+            for fault in faults { context.issue("conversation: \(fault)") }
+            guard let statement else {
+                context.issue("conversation: messages is no array")
+                return false
+            }
+            insert(statement, altered)
+            return true
         }
     }
 
@@ -107,25 +144,5 @@ extension RealtimeConversations {
         guard case .written(var write) = change else { return change }
         write.order = .byCreation
         return .written(write)
-    }
-
-    /// The messages that a change states; `nil` if it leaves them as they are.
-    ///
-    /// A deletion states that no message is left, and so does an INSERT without `messages`: it replaces the row whole.
-    /// An UPDATE without them leaves them. Elements without an id, and repeated ids, are issues and do not count.
-    private static func statement(
-        _ change: RowChange,
-        after previous: ConversationStatement,
-        context: inout FoldContext
-    ) -> ConversationStatement? {
-        if change.operation == .delete { return ConversationStatement(isRowGone: true) }
-        guard let value = change.record.text(of: "messages"), !value.isNull else {
-            return change.operation == .insert ? ConversationStatement() : nil
-        }
-        var faults: [String] = []
-        let statement = ConversationStatement(value, after: previous, names: &context.names) { faults.append($0) }
-        for fault in faults { context.issue("conversation: \(fault)") }
-        if statement == nil { context.issue("conversation: messages is no array") }
-        return statement
     }
 }
