@@ -17,7 +17,13 @@ enum RemoteTime {
     /// Reads a Postgres `timestamptz` of a row event, such as `2026-02-01T10:00:00.12+00:00`. Accepts `+00` and `Z` for
     /// the zone, and a space for the `T`. `infinity` and years of more than four digits are no times here.
     static func postgres(_ text: String) -> Timestamp? {
-        var scanner = TimeScanner(text)
+        var text = text
+        return text.withUTF8 { postgres(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Reads the UTF-8 bytes of such a text.
+    static func postgres(_ bytes: UnsafeRawBufferPointer) -> Timestamp? {
+        var scanner = TimeScanner(bytes)
         guard let date = scanner.date(loose: false), scanner.take("T "), let clock = scanner.clock() else { return nil }
         let nanoseconds = scanner.take(".") ? scanner.nanoseconds() : 0
         guard let offset = scanner.take("Z") ? 0 : scanner.offset(), scanner.isAtEnd else { return nil }

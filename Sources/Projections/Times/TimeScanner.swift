@@ -12,6 +12,10 @@ struct TimeScanner {
         bytes = Array(text.utf8)
     }
 
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = Array(bytes)
+    }
+
     /// Whether all bytes are taken. Every form must end there, or a longer text would pass for a time.
     var isAtEnd: Bool { index == bytes.count }
 

@@ -284,7 +284,7 @@ extension RowChange {
         guard let operation = row.type.flatMap({ Operation($0) }) else {
             return .failure(Fault(reason: "type is none of INSERT, UPDATE, DELETE"))
         }
-        guard let committedAt = row.committedAt.flatMap({ RemoteTime.postgres($0.string) }) else {
+        guard let committedAt = row.committedAt?.withUTF8({ RemoteTime.postgres($0) }) else {
             return .failure(Fault(reason: "commit_timestamp is missing or no time"))
         }
         guard let id = row.id(&names) else {
