@@ -277,10 +277,10 @@ struct RowColumns: Codable, Sendable {
     private func unnamed(of change: RowChange, at position: Position) -> [String] {
         let shape = change.columns
         guard let newest, newest.position >= position else { return shape.sorted.map { shape.names[$0] } }
+        if newest.named === shape { return shape.names(besides: newest.record.shape) }
         var (named, stated) = (NameWalk(), NameWalk())
         return shape.sorted.lazy.map { shape.names[$0] }.filter { name in
-            let isNamed = newest.named === shape || named.place(of: name, in: newest.named) != nil
-            return !isNamed || stated.place(of: name, in: newest.record.shape) == nil
+            named.place(of: name, in: newest.named) == nil || stated.place(of: name, in: newest.record.shape) == nil
         }
     }
 

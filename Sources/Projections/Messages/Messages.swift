@@ -78,7 +78,8 @@ extension Messages {
     /// channel always counts.
     func state(at place: Int) -> State {
         let cell = store.cells[place]
-        guard cell.form != .record else { return state(of: store.records[Int(cell.last)]) }
+        // Through a pointer, so that the record is not copied.
+        if cell.form == .record { return store.records.withUnsafeBufferPointer { state(of: $0[Int(cell.last)]) } }
         if cell.standing == .deleted || fates.fate(of: store.channels[Int(cell.channel)].id) != nil { return .deleted }
         return cell.standing == .live ? .live : .unknown
     }
