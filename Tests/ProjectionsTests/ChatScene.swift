@@ -94,11 +94,11 @@ struct ChatScene {
         edited: Int64? = nil,
         replyTo: String? = nil
     ) -> Change {
-        var write = MessageWrite(key: key(channel, id), order: .byID, content: text)
+        var write = MessageWrite(key: key(channel, id), order: .byID, saying: MessageSaying(text: MessageText(text)))
         write.version = edited.map { Timestamp(seconds: $0) }
-        write.editedAt = write.version
-        write.author = "ann"
-        write.replyTo = replyTo.map { names.id($0) }
+        write.saying.editedAt = write.version
+        write.saying.author = "ann"
+        write.saying.replyTo = replyTo.map { names.id($0) }
         return .message(.written(write))
     }
 
@@ -110,11 +110,15 @@ struct ChatScene {
         date: Int64 = 0,
         replyTo: String? = nil
     ) -> MessageWrite {
-        var write = MessageWrite(key: key(channel, id), order: .byCreation, content: text)
-        write.createdAt = Timestamp(seconds: date)
-        write.author = "ann"
+        var write = MessageWrite(
+            key: key(channel, id),
+            order: .byCreation,
+            saying: MessageSaying(text: MessageText(text))
+        )
+        write.saying.createdAt = Timestamp(seconds: date)
+        write.saying.author = "ann"
         write.revisesByArrival = true
-        write.replyTo = replyTo.map { names.id($0) }
+        write.saying.replyTo = replyTo.map { names.id($0) }
         return write
     }
 

@@ -69,7 +69,7 @@ import Testing
         var scene = ChatScene()
         scene.apply(.message(.written(scene.file("hi", "a"))))
         var write = scene.file("hi", "a")
-        write.extra["github_issue"] = .string("https://example.org/7")
+        write.saying.extra["github_issue"] = .string("https://example.org/7")
         scene.apply(.message(.written(write)))
         #expect(scene.history("general", "a") == ["created", "linked"])
         #expect(scene.row(.messages, "general", "a")?["extra"]?["github_issue"] == .string("https://example.org/7"))

@@ -79,19 +79,19 @@ import Testing
         var write = scene.file(["", "a", "\u{1F30A} \"b\"\n"][Int.random(in: 0...2, using: &random)], id, in: channel)
         write.order = [.byID, .byCreation, .at(Int.random(in: 0...9, using: &random))].randomElement(using: &random)!
         write.revisesByArrival = .random(using: &random)
-        write.createdAt = time(&random)
-        write.editedAt = time(&random)
+        write.saying.createdAt = time(&random)
+        write.saying.editedAt = time(&random)
         write.remoteTime = time(&random)
-        write.version = [nil, write.remoteTime, write.editedAt].randomElement(using: &random)!
+        write.version = [nil, write.remoteTime, write.saying.editedAt].randomElement(using: &random)!
         write.by = [nil, "ann", "e\u{301}", "\u{e9}"].randomElement(using: &random)!
-        write.authorName = [nil, "", "Ann"].randomElement(using: &random)!
-        write.replyTo = Bool.random(using: &random) ? scene.names.id("3") : nil
-        write.tags = [nil, [], ["a", ""]].randomElement(using: &random)!
-        write.files = [nil, ["f"]].randomElement(using: &random)!
-        write.images = [nil, ["i"]].randomElement(using: &random)!
-        write.attachments = [nil, [], [.object(["n": .int(1)])]].randomElement(using: &random)!
-        write.extra = [[:], ["k": .bool(true)]].randomElement(using: &random)!
-        write.form = [nil, 1].randomElement(using: &random)!
+        write.saying.authorName = [nil, "", "Ann"].randomElement(using: &random)!
+        write.saying.replyTo = Bool.random(using: &random) ? scene.names.id("3") : nil
+        write.saying.tags = [nil, [], ["a", ""]].randomElement(using: &random)!
+        write.saying.files = [nil, ["f"]].randomElement(using: &random)!
+        write.saying.images = [nil, ["i"]].randomElement(using: &random)!
+        write.saying.attachments = [nil, [], [.object(["n": .int(1)])]].randomElement(using: &random)!
+        write.saying.extra = [[:], ["k": .bool(true)]].randomElement(using: &random)!
+        write.saying.form = [nil, 1].randomElement(using: &random)!
         return .message(.written(write))
     }
 

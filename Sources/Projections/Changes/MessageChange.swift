@@ -37,20 +37,7 @@ struct MessageWrite: Codable, Sendable {
     /// of arrival decides only between versions that the remote does not order itself.
     var version: Timestamp?
     var order: MessageOrder
-    /// The author's id or address, and the name for display that this version gave.
-    var author: String?
-    var authorName: String?
-    var createdAt: Timestamp?
-    var editedAt: Timestamp?
-    var content: String
-    /// The message that this one replies to, in the same channel.
-    var replyTo: EntityID?
-    var tags: [String]?
-    var files: [String]?
-    var images: [String]?
-    /// Texts, or objects where the remote gives more than a text.
-    var attachments: [JSONValue]?
-    var extra = JSONObject()
+    var saying: MessageSaying
     /// True if the text differs from the version before; false if only its surroundings, such as front matter, do.
     var changesContent = true
     /// The remote's own time of the change, and the author of the change, who may not be the message's.
@@ -61,9 +48,6 @@ struct MessageWrite: Codable, Sendable {
     var revisesByArrival = false
     /// A later version of the same content that arrived earlier. This version replaces it among the revisions.
     var replacesVersion: Timestamp?
-    /// A hash of the surrounding notation (front matter), where a change of that alone is a revision too; under the log's key
-    /// (`FrameKey`), so that the remote cannot make up two with one hash. Means nothing under another key.
-    var form: UInt64?
     /// The packed content in the texts of the messages, if a decoder keeps it there; `nil` once a member differs from it.
     var stored: PooledText?
 }

@@ -63,17 +63,18 @@ struct ChangeReading {
     }
 
     private func message(_ write: MessageWrite) -> DecodedChange.Message {
-        DecodedChange.Message(
+        let saying = write.saying
+        return DecodedChange.Message(
             name: name(write.key),
-            author: write.author,
-            authorName: write.authorName,
-            createdAt: write.createdAt,
-            editedAt: write.editedAt,
-            content: write.content,
-            replyTo: text(write.replyTo),
-            tags: write.tags ?? [],
-            attachments: write.attachments ?? [],
-            extra: write.extra
+            author: saying.author,
+            authorName: saying.authorName,
+            createdAt: saying.createdAt,
+            editedAt: saying.editedAt,
+            content: saying.text.string,
+            replyTo: text(saying.replyTo),
+            tags: saying.tags ?? [],
+            attachments: saying.attachments ?? [],
+            extra: saying.extra
         )
     }
 

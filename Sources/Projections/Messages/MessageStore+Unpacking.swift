@@ -44,14 +44,16 @@ extension MessageStore {
             key: key,
             version: version.editedAt.timestamp,
             order: .byID,
-            author: author,
-            authorName: authors.name(version.author),
-            createdAt: version.createdAt.timestamp,
-            editedAt: version.editedAt.timestamp,
-            content: texts.string(version.text),
-            replyTo: version.replyTo == .none ? nil : version.replyTo,
-            attachments: rest.attachments,
-            extra: rest.extra,
+            saying: MessageSaying(
+                text: MessageText(texts.string(version.text)),
+                author: author,
+                authorName: authors.name(version.author),
+                createdAt: version.createdAt.timestamp,
+                editedAt: version.editedAt.timestamp,
+                replyTo: version.replyTo == .none ? nil : version.replyTo,
+                attachments: rest.attachments,
+                extra: rest.extra
+            ),
             remoteTime: version.editedAt.timestamp ?? version.createdAt.timestamp,
             by: author
         )

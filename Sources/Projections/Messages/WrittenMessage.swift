@@ -52,7 +52,7 @@ extension WrittenMessage.VersionMark {
         }
         if version == write.remoteTime {
             self = .remoteTime
-        } else if version == write.editedAt {
+        } else if version == write.saying.editedAt {
             self = .editedAt
         } else {
             return nil
@@ -109,7 +109,7 @@ extension Messages {
         else { return false }
         touch(write.key, in: &context)
         touchAnswers(to: write.key, in: &context)
-        if let replyTo = write.replyTo { connect(store.count - 1, write.key, to: replyTo, in: &context) }
+        if let replyTo = write.saying.replyTo { connect(store.count - 1, write.key, to: replyTo, in: &context) }
         return true
     }
 }
@@ -129,7 +129,7 @@ extension MessageStore {
             standing: verdict.becomesLive ? .live : .nowhere,
             written,
             by: write.by.map { editors.place(of: $0) + 1 } ?? 0,
-            replyTo: write.replyTo,
+            replyTo: write.saying.replyTo,
             text: text
         )
         _ = add(cell)

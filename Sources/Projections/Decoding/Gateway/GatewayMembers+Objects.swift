@@ -16,14 +16,16 @@ extension GatewayMembers {
             key: key,
             version: editedAt,
             order: .byID,
-            author: author.id,
-            authorName: author.name,
-            createdAt: createdAt,
-            editedAt: editedAt,
-            content: try statedText("content") ?? "",
-            replyTo: try optionalMembers("message_reference")?.optionalID("message_id", names: &names),
-            attachments: attachments.isEmpty ? nil : attachments,
-            extra: messageExtra,
+            saying: MessageSaying(
+                text: MessageText(try statedText("content") ?? ""),
+                author: author.id,
+                authorName: author.name,
+                createdAt: createdAt,
+                editedAt: editedAt,
+                replyTo: try optionalMembers("message_reference")?.optionalID("message_id", names: &names),
+                attachments: attachments.isEmpty ? nil : attachments,
+                extra: messageExtra
+            ),
             remoteTime: editedAt ?? createdAt,
             by: author.id
         )

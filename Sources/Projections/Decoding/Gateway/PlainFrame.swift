@@ -67,14 +67,16 @@ extension PlainFrame {
                     // The gateway states no version; the time of the last edit orders the versions.
                     version: editedAt.timestamp,
                     order: .byID,
-                    author: String(author),
-                    authorName: authorName?.string,
-                    createdAt: createdAt.timestamp,
-                    editedAt: editedAt.timestamp,
-                    content: content.string,
-                    replyTo: replyTo == .none ? nil : replyTo,
-                    attachments: rest.attachments,
-                    extra: rest.extra,
+                    saying: MessageSaying(
+                        text: MessageText(content.string),
+                        author: String(author),
+                        authorName: authorName?.string,
+                        createdAt: createdAt.timestamp,
+                        editedAt: editedAt.timestamp,
+                        replyTo: replyTo == .none ? nil : replyTo,
+                        attachments: rest.attachments,
+                        extra: rest.extra
+                    ),
                     remoteTime: remoteTime,
                     by: String(author)
                 )

@@ -118,9 +118,10 @@ struct GitClient: Codable, Sendable {
     private mutating func doubled(_ changes: [Change], context: inout FoldContext) -> [Change] {
         var shown = doubles.map { Change.message(.stands($0, .nowhere)) } + changes
         doubles = []
-        for case .message(.written(var write)) in changes where places[write.key.id] == nil || write.editedAt == nil {
-            user = user ?? write.author
-            guard write.author == user, write.editedAt == nil else { continue }
+        for case .message(.written(var write)) in changes
+        where places[write.key.id] == nil || write.saying.editedAt == nil {
+            user = user ?? write.saying.author
+            guard write.saying.author == user, write.saying.editedAt == nil else { continue }
             write.key.id = context.names.id("\(context.names.text(write.key.id))#2")
             doubles.append(write.key)
             shown.append(.message(.written(write)))
@@ -135,10 +136,10 @@ struct GitClient: Codable, Sendable {
         edits = []
         for change in changes {
             guard case .message(.written(var write)) = change else { shown.append(change); continue }
-            user = user ?? write.author
+            user = user ?? write.saying.author
             // Noted before `fill`, so these are the file's lists and not those shown.
             let before = lists.updateValue(MessageLists(write), forKey: write.key)
-            if let before, write.editedAt != nil, write.author == user {
+            if let before, write.saying.editedAt != nil, write.saying.author == user {
                 edits.append(write)
                 before.fill(&write)
             }
@@ -153,7 +154,7 @@ struct GitClient: Codable, Sendable {
         for change in changes {
             switch change {
             case .message(.written(let write)), .message(.stands(_, .version(let write))):
-                dates[write.key.channel, default: [:]][write.key.id] = write.createdAt
+                dates[write.key.channel, default: [:]][write.key.id] = write.saying.createdAt
             case .message(.deleted(let deletion)): dates[deletion.key.channel]?[deletion.key.id] = nil
             default: break
             }
@@ -214,17 +215,17 @@ private struct MessageLists: Codable {
     private var attachments: [JSONValue]?
 
     init(_ write: MessageWrite) {
-        files = write.files
-        images = write.images
-        attachments = write.attachments
+        files = write.saying.files
+        images = write.saying.images
+        attachments = write.saying.attachments
     }
 
     /// Fills in the lists that a version lacks.
     func fill(_ write: inout MessageWrite) {
         write.stored = nil
-        write.files = write.files ?? files
-        write.images = write.images ?? images
-        write.attachments = write.attachments ?? attachments
+        write.saying.files = write.saying.files ?? files
+        write.saying.images = write.saying.images ?? images
+        write.saying.attachments = write.saying.attachments ?? attachments
     }
 }
 

@@ -343,10 +343,12 @@ extension MessageWrite {
             key: key,
             version: version,
             order: .at(place),
-            author: members["role"]?.string,
-            createdAt: createdAt,
-            content: members["content"]?.string ?? "",
-            extra: extra,
+            saying: MessageSaying(
+                text: MessageText(members["content"]?.string ?? ""),
+                author: members["role"]?.string,
+                createdAt: createdAt,
+                extra: extra
+            ),
             remoteTime: version
         )
     }
