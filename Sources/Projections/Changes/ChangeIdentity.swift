@@ -10,6 +10,9 @@ struct ChangeIdentity: Codable, Hashable, Sendable, BitwiseCopyable {
         low = UInt64(truncatingIfNeeded: hash)
     }
 
+    /// Feeds the lower word alone: under the log's key it differs as the whole does.
+    func hash(into hasher: inout Hasher) { hasher.combine(low) }
+
     /// The number in decimal digits, for normal forms.
     var normalForm: JSONValue { .string(String(UInt128(high) << 64 | UInt128(low))) }
 }

@@ -3,7 +3,7 @@ import JSON
 /// The members of one object, found by name; values are made only of those that somebody reads. Borrows the text: valid
 /// only as long as its bytes are.
 ///
-/// Of a repeated name, the last value counts. Cost of making one: O(bytes) and one array; of each look-up: O(members).
+/// A repeated name keeps its first place and its last value, as in `JSONObject`. Cost of making one: O(bytes) and one array; of each look-up: O(members).
 struct ObjectView {
     private struct Member {
         let name: JSONText
@@ -51,25 +51,52 @@ struct ObjectView {
         self.members = Self.distinct(members)
     }
 
-    /// The members without those whose name comes again later. Cost: O(members).
+    /// The members, each name once. Cost: O(members).
     private static func distinct(_ members: [Member]) -> [Member] {
-        guard members.count > smallCountMax else { return distinctOfFew(members) }
-        var known: Set<ExactText> = []
-        let distinct = members.reversed().filter { known.insert(ExactText($0.name.string)).inserted }
-        return distinct.count == members.count ? members : distinct.reversed()
+        members.count > smallCountMax ? distinctOfMany(members) : distinctOfFew(members)
+    }
+
+    private static func distinctOfMany(_ members: [Member]) -> [Member] {
+        var places: [ExactText: Int] = [:]
+        places.reserveCapacity(members.count)
+        return distinct(members) { member, next in
+            let name = ExactText(member.name.string)
+            if let place = places[name] { return place }
+            places[name] = next
+            return nil
+        }
     }
 
     private static func distinctOfFew(_ members: [Member]) -> [Member] {
-        func isRepeated(_ place: Int) -> Bool {
-            let name = members[place].name
-            return members[(place + 1)...].contains { other in
+        func place(of member: Member, before end: Int) -> Int? {
+            members[..<end].firstIndex { other in
                 // Without escapes, texts of different lengths differ; most names are told apart by that.
-                let mayBeSame = name.bytes.count == other.name.bytes.count || name.hasEscapes || other.name.hasEscapes
-                return mayBeSame && other.name.saysSame(as: name)
+                let (name, otherName) = (member.name, other.name)
+                let mayBeSame = name.bytes.count == otherName.bytes.count || name.hasEscapes || otherName.hasEscapes
+                return mayBeSame && otherName.saysSame(as: name)
             }
         }
-        guard members.indices.contains(where: isRepeated) else { return members }
-        return members.indices.filter { !isRepeated($0) }.map { members[$0] }
+        guard members.indices.contains(where: { place(of: members[$0], before: $0) != nil }) else { return members }
+        var known: [Member] = []
+        return distinct(members) { member, next in
+            if let place = known.firstIndex(where: { $0.name.saysSame(as: member.name) }) { return place }
+            known.append(member)
+            return nil
+        }
+    }
+
+    /// - Parameter place: finds the place of an earlier member of the same name among the distinct ones; is told the place that
+    ///   the member gets if there is none.
+    private static func distinct(_ members: [Member], place: (Member, Int) -> Int?) -> [Member] {
+        var distinct: [Member] = []
+        for member in members {
+            if let place = place(member, distinct.count) {
+                distinct[place] = Member(name: distinct[place].name, value: member.value)
+            } else {
+                distinct.append(member)
+            }
+        }
+        return distinct
     }
 
     /// Whether looking a name up among the members is fast.
@@ -106,6 +133,20 @@ struct ValueView {
     let kind: JSONReader.Kind
     /// Without white space around the value.
     let bytes: UnsafeRawBufferPointer
+
+    init(kind: JSONReader.Kind, bytes: UnsafeRawBufferPointer) {
+        (self.kind, self.bytes) = (kind, bytes)
+    }
+
+    /// Reads one JSON text.
+    ///
+    /// - Throws: `JSONError` for bytes that are not one JSON text.
+    init(_ text: UnsafeRawBufferPointer) throws(JSONError) {
+        var reader = JSONReader(text)
+        kind = try reader.kind()
+        bytes = try reader.slice()
+        try reader.finish()
+    }
 
     /// The text, if it is a string.
     var text: JSONText? {
@@ -144,9 +185,12 @@ struct ValueView {
     var string: String? { text?.string }
 
     /// The number, if it is one.
-    var number: JSONNumber? {
+    var number: JSONNumber? { digits?.number }
+
+    /// The number as written, if it is one.
+    var digits: JSONDigits? {
         guard kind == .number else { return nil }
         var reader = JSONReader(bytes)
-        return (try? reader.number())?.number
+        return try? reader.number()
     }
 }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// One answer of a gateway's REST routes: `gateway.rest/1`, attributes `path` and `status`.
 ///
@@ -62,12 +63,17 @@ extension GatewayAnswer {
         guard envelope.attributes["status"].map({ $0.utf8.count == 3 && $0.utf8.first == UInt8(ascii: "2") }) ?? true,
             let route = GatewayRoute(path)
         else { return }
-        guard let value = try? JSONValue.parse(payload) else { return context.issue("answer: not one JSON text") }
+        guard let value = try? ValueView(payload) else { return context.issue("answer: not one JSON text") }
         // Some routes wrap their body in `data`.
-        let body = value.object.flatMap { $0["data"] } ?? value
-        if let elements = body.array {
-            read(elements, of: route, context: &context)
-        } else if let object = body.object {
+        let body = value.members?["data"] ?? value
+        if let elements = body.elements {
+            // The path's id as a value of an element.
+            let place = route.place.map { StoredJSON(.string($0)) }
+            guard let place else { return read(elements, of: route, place: nil, context: &context) }
+            place.withBytes { text in
+                read(elements, of: route, place: ValueView(kind: .string, bytes: text), context: &context)
+            }
+        } else if let object = body.members {
             read(object, of: route, context: &context)
         } else {
             context.issue("answer: neither an array nor an object")
@@ -75,7 +81,7 @@ extension GatewayAnswer {
     }
 
     /// Reads an answer that is one object: a guild, a channel or a message.
-    private mutating func read(_ object: JSONObject, of route: GatewayRoute, context: inout FoldContext) {
+    private mutating func read(_ object: ObjectView, of route: GatewayRoute, context: inout FoldContext) {
         attempt("answer", context: &context) { answer, names throws(GatewayFault) in
             let members = GatewayMembers(object, path: "")
             switch route.subject {
@@ -89,11 +95,16 @@ extension GatewayAnswer {
 
     /// Reads an answer that is a list. A fault in one element becomes an issue, the other elements count, and the list
     /// is no complete set.
-    private mutating func read(_ elements: [JSONValue], of route: GatewayRoute, context: inout FoldContext) {
+    private mutating func read(
+        _ elements: [ValueView],
+        of route: GatewayRoute,
+        place: ValueView?,
+        context: inout FoldContext
+    ) {
         var ids: [EntityID] = []
         for (index, element) in elements.enumerated() {
             attempt("answer: element \(index + 1)", context: &context) { answer, names throws(GatewayFault) in
-                ids.append(try answer.read(element, of: route, names: &names))
+                ids.append(try answer.read(element, of: route, place: place, names: &names))
             }
         }
         // A guild's id, or a channel's for the routes below `channels`.
@@ -118,30 +129,34 @@ extension GatewayAnswer {
 
     /// Reads one element of a list and returns its id in a complete set.
     private mutating func read(
-        _ element: JSONValue,
+        _ element: ValueView,
         of route: GatewayRoute,
+        place: ValueView?,
         names: inout Names
     ) throws(GatewayFault) -> EntityID {
         // The elements are ids of users. Faults name a member, hence the object around the element.
         if case .reactions(let message, let emoji) = route.subject {
-            let wrapped = GatewayMembers(["user": element], path: "")
+            let wrapped = GatewayMembers(
+                .empty,
+                path: "",
+                implied: [GatewayMembers.Implied(name: "user", value: element)]
+            )
             let user = try wrapped.id("user", names: &names)
             let key = MessageKey(channel: names.id(route.place ?? ""), id: names.id(message))
             changes.append(.message(.reaction(key, emoji: emoji, user: user, present: true)))
             return user
         }
-        guard let object = element.object else { throw GatewayFault("it is no object") }
-        return try read(object, of: route, names: &names)
+        guard let object = element.members else { throw GatewayFault("it is no object") }
+        return try read(route.completed(object, place: place), of: route, names: &names)
     }
 
     /// Reads one object of a list and returns its id in a complete set: a user's id for members, bans and voice states,
     /// a channel's for read states, else the object's own.
     private mutating func read(
-        _ object: JSONObject,
+        _ members: GatewayMembers,
         of route: GatewayRoute,
         names: inout Names
     ) throws(GatewayFault) -> EntityID {
-        let members = GatewayMembers(route.completed(object), path: "")
         switch route.subject {
         case .guilds:
             changes.append(try members.guild(names: &names))
@@ -174,11 +189,11 @@ extension GatewayAnswer {
 
     /// Reads the answer's read states as one change. Elements without a channel were reported before and are left out;
     /// any other fault drops the whole change.
-    private mutating func readStates(_ elements: [JSONValue], context: inout FoldContext) {
+    private mutating func readStates(_ elements: [ValueView], context: inout FoldContext) {
         attempt("answer", context: &context) { answer, names throws(GatewayFault) in
             var states: [(channel: EntityID, lastMessage: EntityID?)] = []
             for element in elements {
-                guard let object = element.object else { continue }
+                guard let object = element.members else { continue }
                 let members = GatewayMembers(object, path: "")
                 guard members.optionalValue("channel_id") != nil else { continue }
                 let channel = try members.id("channel_id", names: &names)

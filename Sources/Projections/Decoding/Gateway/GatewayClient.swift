@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// How Retrocast's clients apply the dispatches of a gateway. Only profiles use it (I16).
 ///
@@ -31,12 +32,12 @@ struct GatewayClient: Codable, Sendable {
     mutating func seen(
         _ changes: [Change],
         of event: GatewayEventName,
-        in data: JSONValue?,
+        in data: ValueView?,
         by user: EntityID?,
         context: inout FoldContext
     ) -> [Change] {
         if context.rules.isEmpty { return changes }
-        guard let data = data?.object, Self.reads(event, data, context.rules) else { return [] }
+        guard let data = data?.members, Self.reads(event, data, context.rules) else { return [] }
         return changes.flatMap { change -> [Change] in
             switch change {
             case .message(.written(let write)): written(write, isCreated: event == .messageCreate, context: &context)
@@ -57,14 +58,14 @@ extension GatewayClient {
     /// Whether a client applies a dispatch. It silently drops one that it cannot decode.
     ///
     /// No `default`: a new dispatch must be decided here for every client.
-    private static func reads(_ event: GatewayEventName, _ data: JSONObject, _ rules: ReadingRules) -> Bool {
+    private static func reads(_ event: GatewayEventName, _ data: ObjectView, _ rules: ReadingRules) -> Bool {
         // Only direct messages have recipients (`GatewayMembers.channel`).
         let isDirect = data["recipients"] != nil
         switch event {
         case .messageReactionAdd, .messageReactionRemove: return !rules.contains(.reactionsAreIgnored)
         case .guildBanAdd, .guildBanRemove: return !rules.contains(.bansAreIgnored)
         case .voiceStateUpdate: return !rules.contains(.voiceIsNotShown)
-        case .guildMemberAdd: return !(rules.contains(.memberNeedsRoles) && data["roles"]?.array == nil)
+        case .guildMemberAdd: return !(rules.contains(.memberNeedsRoles) && data["roles"]?.kind != .array)
         case .guildMemberUpdate: return !rules.contains(.memberUpdateIsIgnored)
         case .guildRoleCreate, .guildRoleUpdate: return !rules.contains(.rolesAreIgnored)
         case .guildRoleDelete: return !rules.contains(.rolesAreIgnored) && finds(data["role_id"], rules)
@@ -80,14 +81,14 @@ extension GatewayClient {
 
     /// Whether a deletion passes a client's decoder. `member` is one that the whole object always has and the server's
     /// shortened deletion lacks.
-    private static func isWhole(_ data: JSONObject, _ member: String, _ rules: ReadingRules) -> Bool {
+    private static func isWhole(_ data: ObjectView, _ member: StaticString, _ rules: ReadingRules) -> Bool {
         !rules.contains(.deletionNeedsTheWholeObject) || data[member] != nil
     }
 
     /// Whether an id matches a stored text. A client that compares without conversion does not find the text `"1"` by
     /// the number `1`.
-    private static func finds(_ id: JSONValue?, _ rules: ReadingRules) -> Bool {
-        !rules.contains(.numbersNameNothing) || id?.number == nil
+    private static func finds(_ id: ValueView?, _ rules: ReadingRules) -> Bool {
+        !rules.contains(.numbersNameNothing) || id?.kind != .number
     }
 }
 
@@ -137,7 +138,7 @@ extension GatewayClient {
     private mutating func community(
         _ change: CommunityChange,
         of event: GatewayEventName,
-        _ data: JSONObject,
+        _ data: ObjectView,
         by user: EntityID?,
         context: inout FoldContext
     ) -> [Change] {
@@ -157,7 +158,7 @@ extension GatewayClient {
         // From the payload, because the change's handles do not tell a number from its text, and JavaScript rounds
         // numbers only.
         case .memberStated(let guild, let member, let nickname, _) where context.rules.contains(.numbersAreRounded):
-            let roles = (data["roles"]?.array ?? []).compactMap { Self.roundedID($0, &context.names) }
+            let roles = (data["roles"]?.elements ?? []).compactMap { Self.roundedID($0, &context.names) }
             return [.community(.memberStated(guild: guild, user: member, nickname: nickname, roles: roles))]
         default: return [.community(change)]
         }
@@ -179,7 +180,7 @@ extension GatewayClient {
     /// none.
     private static func consequences(
         of event: GatewayEventName,
-        _ data: JSONObject,
+        _ data: ObjectView,
         context: inout FoldContext
     ) -> [Change] {
         let members = GatewayMembers(data, path: "d", isChecked: false)
@@ -197,8 +198,8 @@ extension GatewayClient {
 
     /// An id as JavaScript has it: a number becomes the text of the nearest floating-point number. `nil` for anything
     /// but a text or a whole number from 0 on.
-    private static func roundedID(_ value: JSONValue, _ names: inout Names) -> EntityID? {
-        if let text = value.string { return names.id(text) }
+    private static func roundedID(_ value: ValueView, _ names: inout Names) -> EntityID? {
+        if let text = value.text { return names.id(text) }
         guard let number = value.number, number.uint64 != nil else { return nil }
         // With a fraction the number is written as a floating-point number; whole numbers keep all their digits.
         return names.id(JSONValue.number(JSONNumber(unchecked: number.text + ".0")).canonicalText)

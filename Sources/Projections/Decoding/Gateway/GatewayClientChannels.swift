@@ -35,13 +35,13 @@ struct GatewayClientChannels: Codable, Sendable {
     ///   - canonical: returned unchanged for clients that keep deleted channels deleted.
     mutating func deleted(
         _ channel: EntityID,
-        _ data: JSONObject,
+        _ data: ObjectView,
         else canonical: Change,
         context: inout FoldContext
     ) -> [Change] {
         guard context.rules.contains(.deletedMessageComesBack) else { return [canonical] }
         // A guild named by a number is not found among texts, so nothing is hidden.
-        var guild = data["guild_id"]?.string.map { context.names.id($0) }
+        var guild = data["guild_id"]?.text.map { context.names.id($0) }
         if guild == nil, context.rules.contains(.directChannelsAreOfNoKnownGuild) {
             guild = context.names.id("undefined")
         }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Reads the frames of a Discord-like gateway (`gateway.frame/1`) and the starts of connections (`recorder.link/1`).
 ///
@@ -103,16 +104,16 @@ extension GatewayDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        let value: JSONValue
+        let members: ObjectView?
         do throws(JSONError) {
-            value = try JSONValue.parse(payload)
+            members = try ObjectView(payload)
         } catch {
             return context.issue("frame: \(error)")
         }
-        guard let object = value.object else { return context.issue("frame: it is no object") }
+        guard let members else { return context.issue("frame: it is no object") }
         do throws(GatewayFault) {
             let isChecked = !context.rules.contains(.membersAreNotChecked)
-            let frame = GatewayMembers(object, path: "", isChecked: isChecked)
+            let frame = GatewayMembers(members, path: "", isChecked: isChecked)
             switch try frame.integer("op") {
             case 0: try readDispatch(frame, envelope, payload: payload, into: &changes, context: &context)
             // HELLO, the first frame of every connection.
@@ -143,7 +144,7 @@ extension GatewayDecoder {
         guard let event = GatewayEventName(rawValue: name) else { throw Self.unknownEvent(name) }
         do throws(GatewayFault) {
             let meant = try self.changes(of: event, in: frame, context: &context)
-            changes += client.seen(meant, of: event, in: frame.object["d"], by: recordingUser.value, context: &context)
+            changes += client.seen(meant, of: event, in: frame["d"], by: recordingUser.value, context: &context)
         } catch {
             context.issue("\(name): \(error.reason)")
         }
@@ -172,7 +173,7 @@ extension GatewayDecoder {
             return changes
         }
         // The server sends `null` if the member left before the server read it again.
-        if event == .guildMemberUpdate, frame.object["d"]?.isNull == true { return [] }
+        if event == .guildMemberUpdate, frame["d"]?.kind == .null { return [] }
         let data = try frame.members("d")
         return try data.changes(of: event, recordingUser: recordingUser.value, names: &context.names)
     }

@@ -1,3 +1,5 @@
+import JSON
+
 /// The changes that a dispatch makes, read from its `d`.
 extension GatewayMembers {
     /// Returns the changes of one dispatch, things that it names before things that it changes.
@@ -40,7 +42,7 @@ extension GatewayMembers {
         // Required here too, so that READY without a user has one fault whatever else is wrong with it.
         _ = try id("user_id", names: &names)
         // A missing list is a fault: to read it as empty would leave every guild.
-        guard object["guilds"] != nil else { throw fault("guilds", "is missing") }
+        guard self["guilds"] != nil else { throw fault("guilds", "is missing") }
         let guilds = try ids("guilds", names: &names)
         var changes: [Change] = [.community(.membership(guilds))]
         var states: [(channel: EntityID, lastMessage: EntityID?)] = []
@@ -114,7 +116,7 @@ extension GatewayMembers {
     private func voice(names: inout Names) throws(GatewayFault) -> [Change] {
         let guild = try id("guild_id", names: &names)
         let user = try id("user_id", names: &names)
-        if object["channel_id"]?.isNull == true {
+        if self["channel_id"]?.kind == .null {
             return [.community(.voice(guild: guild, user: user, channel: nil))]
         }
         let channel = try id("channel_id", names: &names)

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Objects that occur in both frames and REST answers.
 extension GatewayMembers {
@@ -23,7 +24,7 @@ extension GatewayMembers {
                 createdAt: createdAt,
                 editedAt: editedAt,
                 replyTo: try optionalMembers("message_reference")?.optionalID("message_id", names: &names),
-                attachments: attachments.isEmpty ? nil : attachments,
+                attachments: attachments.isEmpty ? nil : attachments.map(\.value),
                 extra: messageExtra
             ),
             remoteTime: editedAt ?? createdAt,
@@ -33,7 +34,7 @@ extension GatewayMembers {
 
     /// The members that a message's fields are read from, and those that no state shows. All others are kept in
     /// `extra`.
-    private static let messageMembers: Set<String> = [
+    private static let messageMembers: [StaticString] = [
         "id", "channel_id", "guild_id", "author_id", "author", "content", "created_at", "timestamp", "edited_at",
         "edited_timestamp", "author_username", "author_display_name", "author_avatar_hash", "attachments",
         "message_reference",
@@ -42,8 +43,9 @@ extension GatewayMembers {
     /// The members that no decoder knows, in the payload's order. Null counts as absent.
     private var messageExtra: JSONObject {
         var extra = JSONObject()
-        for member in object.members where !Self.messageMembers.contains(member.name) && !member.value.isNull {
-            extra[member.name] = member.value
+        object.forEach { name, value in
+            if value.kind == .null || Self.messageMembers.contains(where: { name == $0 }) { return }
+            extra[name.string] = value.value
         }
         return extra
     }
@@ -70,7 +72,7 @@ extension GatewayMembers {
     /// Reads a channel. One with `recipients` is for direct messages; any other belongs to a guild, which it names, as
     /// it names its category (`parent_id`).
     func channel(names: inout Names) throws(GatewayFault) -> [Change] {
-        if object["recipients"] != nil { return [.channel(.stated(try directChannel(names: &names)))] }
+        if self["recipients"] != nil { return [.channel(.stated(try directChannel(names: &names)))] }
         let guild = try id("guild_id", names: &names)
         let parent = try optionalID("parent_id", names: &names)
         let fields = ChannelFields(
@@ -144,7 +146,7 @@ extension GatewayMembers {
     /// text is taken as written.
     private func permissions() throws(GatewayFault) -> String? {
         if !isChecked { return try optionalText("permissions") }
-        if let number = object["permissions"]?.number {
+        if let number = self["permissions"]?.digits {
             guard let bits = number.uint64 else { throw fault("permissions", "is no whole number") }
             return String(bits)
         }

@@ -82,18 +82,22 @@ struct GatewayRoute {
         return count < limit
     }
 
-    /// Adds the ids that an element leaves out, from the path and from its `user`. Those that it has itself stay.
-    func completed(_ object: JSONObject) -> JSONObject {
-        var object = object
+    /// The members of an element with the ids that it leaves out, from the path and from its `user`.
+    ///
+    /// - Parameter place: the text of `self.place` in JSON, which the members borrow.
+    func completed(_ object: ObjectView, place: ValueView?) -> GatewayMembers {
+        var implied: [GatewayMembers.Implied] = []
+        func imply(_ name: StaticString, _ value: ValueView?) {
+            if let value { implied.append(GatewayMembers.Implied(name: name, value: value)) }
+        }
         switch subject {
         case .members, .bans, .guildChannels:
-            if object["guild_id"] == nil { object["guild_id"] = place.map { .string($0) } }
-            if object["user_id"] == nil, let user = object["user"]?["id"] { object["user_id"] = user }
-        case .messages:
-            if object["channel_id"] == nil { object["channel_id"] = place.map { .string($0) } }
+            imply("guild_id", place)
+            imply("user_id", object["user"]?.members?["id"])
+        case .messages: imply("channel_id", place)
         default: break
         }
-        return object
+        return GatewayMembers(object, path: "", implied: implied)
     }
 
     /// Decodes an emoji, which a path percent-encodes as UTF-8 and a frame writes as it is.

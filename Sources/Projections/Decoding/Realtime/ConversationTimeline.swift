@@ -90,7 +90,18 @@ struct ConversationTimeline: Codable, Sendable {
 
     /// The statement of the entry that a new one at a position follows, if that comes last; `nil` for a late one.
     func lastStatement(before position: RowRegister.Position) -> ConversationStatement? {
-        entries.last.map { $0.entry.position > position } ?? false ? nil : last
+        isLast(position) ? last : nil
+    }
+
+    /// Whether no known entry has a later position.
+    private func isLast(_ position: RowRegister.Position) -> Bool {
+        // Through a pointer, so that no entry is copied.
+        entries.withUnsafeBufferPointer { $0.last.map { $0.entry.position <= position } ?? true }
+    }
+
+    /// The index in `entries` at which an entry with a position is inserted.
+    private func entryIndex(at position: RowRegister.Position) -> Int {
+        isLast(position) ? entries.count : entries.partitioningIndex { $0.entry.position > position }
     }
 
     /// Inserts a statement at its position and returns the changes that this makes.
@@ -111,7 +122,7 @@ struct ConversationTimeline: Codable, Sendable {
         event: EventReference
     ) -> [MessageChange] {
         let entry = Entry(position: position, isRowGone: statement.isRowGone)
-        let index = entries.partitioningIndex { $0.entry.position > position }
+        let index = entryIndex(at: position)
         let next = index < entries.count ? entries[index].entry : nil
         let previous = index > 0 ? entries[index - 1].ids : []
         // Most rows state the messages of the row before: these share one array, and nothing moves.
