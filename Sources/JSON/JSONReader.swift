@@ -196,9 +196,22 @@ package struct JSONReader {
         return true
     }
 
-    /// The bytes between an earlier reader of the same text and this one. Both must read the same buffer, and `start`
-    /// must not be ahead.
-    package func bytes(from start: JSONReader) -> UnsafeRawBufferPointer {
+    /// A place that the reader has reached.
+    @usableFromInline
+    package struct Mark: BitwiseCopyable {
+        @usableFromInline let scanner: JSONScanner
+
+        @inlinable
+        init(_ scanner: JSONScanner) { self.scanner = scanner }
+    }
+
+    /// The place that is reached now.
+    @inlinable @inline(__always)
+    package var mark: Mark { Mark(scanner) }
+
+    /// The bytes between a mark that this reader gave and its place now.
+    @inlinable @inline(__always)
+    package func bytes(from start: Mark) -> UnsafeRawBufferPointer {
         scanner.bytes(from: start.scanner)
     }
 

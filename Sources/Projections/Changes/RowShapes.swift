@@ -106,7 +106,7 @@ struct RowShapes: Sendable {
     /// - Throws: `JSONError`.
     mutating func columns(_ reader: inout JSONReader) throws(JSONError) -> RowShape {
         let isArray = try reader.kind() == .array
-        let start = reader
+        let start = reader.mark
         let known = columns.first { $0.text.withUnsafeBytes { reader.take(known: $0) } }
         if let known { return known.shape }
         try reader.skip()

@@ -17,6 +17,7 @@ struct Rows: Fold {
         /// The index in `folded`.
         case often(table: EntityID, id: EntityID, UInt32)
 
+        @inline(__always)
         var key: EntityKey {
             switch self {
             case .once(let change, _): EntityKey(.rows, change.table, change.id)
@@ -105,6 +106,7 @@ struct Rows: Fold {
         entries.compactMap { isWanted($0.key, row($0)) ? $0.key : nil }
     }
 
+    @inline(__always)
     private func isPresent(_ entry: Entry) -> Bool {
         switch entry {
         case .once(let change, _): change.givesRow
@@ -117,7 +119,11 @@ struct Rows: Fold {
     }
 
     func unsortedKeys(in section: Section, names: Names) -> [EntityKey] {
-        section == .rows ? entries.compactMap { isPresent($0) ? $0.key : nil } : []
+        guard section == .rows else { return [] }
+        // Through a pointer, so that no entry is copied.
+        return entries.withUnsafeBufferPointer { entries in
+            entries.indices.compactMap { isPresent(entries[$0]) ? entries[$0].key : nil }
+        }
     }
 
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {

@@ -153,11 +153,11 @@ struct RealtimeRow {
 
     /// Reads the next value, an object.
     fileprivate mutating func read(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
-        let start = reader
+        let start = reader.mark
         try reader.enterObject()
         while let name = try reader.nextMember() {
             _ = try reader.kind()
-            let before = reader
+            let before = reader.mark
             if name == "columns" {
                 columns = try shapes.columns(&reader)
             } else {
@@ -214,7 +214,8 @@ struct RealtimeRow {
         }
         var text = CanonicalText(byteCount: data.count)
         members.write(shape, to: &text) { name, text in
-            guard let record, name == "record" else { return false }
+            // The name first: the record is copied for its own member alone.
+            guard name == "record", let record else { return false }
             record.write(to: &text)
             return true
         }
