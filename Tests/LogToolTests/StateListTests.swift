@@ -51,6 +51,25 @@ import Testing
         }
     }
 
+    /// Merged, the entries of each message stay together and in order.
+    @Test(arguments: Scenario.all)
+    func mergedHistoriesAreTheSameHistories(scenario: Scenario) throws {
+        let directory = try TemporaryDirectory()
+        let state = try scenario.log(in: directory).read { try Replay.logState(of: $0) }
+        func histories(merged: Bool) -> [[String]: [JSONValue]] {
+            var (found, last): ([[String]: [JSONValue]], [String]?) = ([:], nil)
+            let time = state.clock ?? Timestamp(seconds: 0)
+            state.forEachListedRow(of: .history(.message), asOf: time, mergesHistories: merged) { row in
+                let key = ["source", "channel", "id"].compactMap { row.json[$0]?.string }
+                #expect(key == last || found[key] == nil, "the history of \(key) is in two parts")
+                found[key, default: []].append(row.json)
+                last = key
+            }
+            return found
+        }
+        #expect(histories(merged: true) == histories(merged: false))
+    }
+
     @Test(arguments: Scenario.all)
     func groupedPlacesAreThoseOfEachChannel(scenario: Scenario) throws {
         let directory = try TemporaryDirectory()

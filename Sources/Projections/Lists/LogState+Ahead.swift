@@ -28,8 +28,9 @@ package struct RowList<Element: Sendable>: RowBatch {
 }
 
 extension LogState {
-    /// Makes batches of the rows of lists and hands them to `body`, in order. A second thread makes them, some batches
-    /// ahead of `body`, which the calling thread calls. The second thread reads a copy of the state.
+    /// Makes batches of the rows of lists, histories of messages merged, and hands them to `body`, in order. A second
+    /// thread makes them, some batches ahead of `body`, which the calling thread calls. The second thread reads a copy of
+    /// the state.
     ///
     /// - Parameter maker: Gives the function that adds to a batch what it makes of a row of a list.
     /// - Throws: what `body` throws; the second thread has ended by then.
@@ -44,7 +45,9 @@ extension LogState {
         line.start {
             for list in lists {
                 let make = maker(list)
-                try state.forEachListedRow(of: list, asOf: asOf) { row in try line.add { make(row, &$0) } }
+                try state.forEachListedRow(of: list, asOf: asOf, mergesHistories: true) { row in
+                    try line.add { make(row, &$0) }
+                }
             }
         }
         defer { line.stop() }

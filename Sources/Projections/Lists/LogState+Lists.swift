@@ -8,9 +8,13 @@ extension LogState {
     }
 
     /// As `forEachRow`, with rows of messages and of their histories as the state lends them.
+    ///
+    /// - Parameter mergesHistories: Gives the histories of a channel's deleted messages among those of its live ones, so
+    ///   that a table mostly appends them in the order of its key; else those of deleted messages come last.
     package func forEachListedRow(
         of list: StateList,
         asOf: Timestamp,
+        mergesHistories: Bool = false,
         _ body: (ListedRow) throws -> Void
     ) rethrows {
         if case .section(.issues) = list { return try rows(in: .issues, asOf: asOf).forEach { try body(.value($0)) } }
@@ -19,7 +23,7 @@ extension LogState {
             case .section(let section) where section.isOfMessages: try source.forEachMessage(in: section, body)
             case .section(let section):
                 try source.forEachRow(in: section, asOf: asOf) { try body(.value(source.withSource($1))) }
-            case .history(.message): try source.forEachMessageEntry(body)
+            case .history(.message): try source.forEachMessageEntry(merged: mergesHistories, body)
             case .history(let kind): try source.forEachHistoryRow(of: kind) { try body(.value($0)) }
             case .notes: try source.noteRows.forEach { try body(.value($0)) }
             case .sources: try body(.value(source.ownRow))
@@ -85,17 +89,16 @@ extension SourceState {
         }
     }
 
-    /// Lends the histories of all messages with a row, first those of the live ones. The history of a message that has
-    /// moved is not listed: that of its new key goes on with it.
-    fileprivate func forEachMessageEntry(_ body: (ListedRow) throws -> Void) rethrows {
+    /// Lends the histories of all messages with a row, first those of the live ones unless they are merged. The history
+    /// of a message that has moved is not listed: that of its new key goes on with it.
+    fileprivate func forEachMessageEntry(merged: Bool, _ body: (ListedRow) throws -> Void) rethrows {
         let (messages, names, source) = (parts.messages, context.names, name.rawValue)
         let groups = GroupedPlaces(messages, names)
-        for section in [Section.messages, .deletedMessages] {
-            let places = groups.places(in: section)[...]
-            for (index, place) in places.enumerated() {
-                messages.prefetch(places, after: index)
-                try messages.forEachEntry(at: place, names) { try body(.entry($0, source: source)) }
-            }
+        let places =
+            (merged ? groups.merged : groups.places(in: .messages) + groups.places(in: .deletedMessages))[...]
+        for (index, place) in places.enumerated() {
+            messages.prefetch(places, after: index)
+            try messages.forEachEntry(at: place, names) { try body(.entry($0, source: source)) }
         }
     }
 
@@ -218,6 +221,25 @@ extension Messages {
         let order = section == .messages ? orderedMessage(at: place).text(names) : nil
         _ = try withRow(of: section, at: place, names, rules) {
             try body(.message($0, source: source, order: order))
+        }
+    }
+}
+
+extension GroupedPlaces {
+    /// The places of all messages with a row, channel by channel, the deleted ones of each merged into the live ones in
+    /// the order of arrival, which mostly is that of ids.
+    fileprivate var merged: [Int] {
+        channels.flatMap { channel in
+            var deleted = places(in: .deletedMessages, of: channel)
+            var merged: [Int] = []
+            for place in places(in: .messages, of: channel) {
+                while let next = deleted.first, next < place {
+                    merged.append(next)
+                    deleted.removeFirst()
+                }
+                merged.append(place)
+            }
+            return merged + deleted
         }
     }
 }
