@@ -120,9 +120,9 @@ import Testing
         for line in lines.split(separator: "\n") {
             let batch = CellBatch()
             table.addRows(of: .value(try .parse(Array(line.utf8))), target: 0, to: batch)
-            batch.forEachTarget { _, first, _ in
+            batch.forEachTarget { target in
                 batch.withRows { lent in
-                    var row = first
+                    var row = target.first
                     while row >= 0 {
                         let cells = lent.cells(ofRow: row)
                         let values = cells.indices.map { SQLiteValue(cells[$0]) }

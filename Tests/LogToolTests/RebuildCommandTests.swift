@@ -69,6 +69,33 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path("-")))
     }
 
+    /// Rows are inserted by statements that leave out what no row has a value for. The first message answers none.
+    @Test func aColumnWithoutAValueIsNullWhateverItsDefault() throws {
+        let others = (1...70).map { "c\($0)" }
+        try folder.write(
+            "CREATE TABLE m (id TEXT, tags TEXT DEFAULT 'x', parent TEXT DEFAULT 'y', "
+                + others.map { "\($0) TEXT DEFAULT 'z'" }.joined(separator: ", ") + ");",
+            to: "s.sql"
+        )
+        try folder.write(
+            "tables:\n  m:\n    from: messages\n    columns:\n      id: id\n      tags: tags\n      parent: replyTo.id\n"
+                + others.map { "      \($0): \($0 == "c70" ? "id" : "editedAt")\n" }.joined(),
+            to: "m.yaml"
+        )
+        for point in ["3", "5"] {
+            let run = try rebuild("--at", point, "--schema", "s.sql", "--map", "m.yaml")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let rows = try DatabaseQueue(path: folder.path("c.sqlite")).read {
+                try Row.fetchAll($0, sql: "SELECT id, tags, parent, c1, c69, c70 FROM m ORDER BY id")
+            }
+            #expect(rows.map { $0["parent"] as String? } == Array([nil, "1001", "1002"].prefix(rows.count)))
+            for row in rows {
+                #expect(row["tags"] == nil as String? && row["c1"] == nil as String? && row["c69"] == nil as String?)
+                #expect(row["c70"] as String? == row["id"])
+            }
+        }
+    }
+
     private func rebuild(_ options: String...) throws -> ToolRun {
         try ToolRun.run(["rebuild", "L", "--to", "c.sqlite"] + options, in: folder)
     }

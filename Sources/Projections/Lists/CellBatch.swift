@@ -32,12 +32,32 @@ package final class CellBatch: RowBatch, @unchecked Sendable {
         @usableFromInline var next = -1
     }
 
-    /// The rows of one table: the indexes of the first and the last one.
-    private struct Target {
-        let number: Int
-        let first: Int
-        var last: Int
-        var count = 1
+    /// The columns of a table that have a value in some row. Those behind the 64th count as such.
+    package struct FilledColumns: Hashable, Sendable {
+        private var bits: UInt64 = 0
+
+        /// Notes that a column has a value.
+        @inline(__always)
+        fileprivate mutating func insert(_ column: Int) {
+            if column < UInt64.bitWidth { bits |= 1 << UInt64(truncatingIfNeeded: column) }
+        }
+
+        package func contains(_ column: Int) -> Bool {
+            column >= UInt64.bitWidth || bits >> UInt64(column) & 1 == 1
+        }
+
+        fileprivate mutating func formUnion(_ other: FilledColumns) { bits |= other.bits }
+    }
+
+    /// The rows of one table.
+    package struct Target {
+        /// The caller's number of the table.
+        package let number: Int
+        /// The index of the first row.
+        package let first: Int
+        fileprivate var last: Int
+        package fileprivate(set) var count = 1
+        package fileprivate(set) var filled: FilledColumns
     }
 
     /// So many rows are handed over at once.
@@ -69,21 +89,28 @@ package final class CellBatch: RowBatch, @unchecked Sendable {
     /// - Parameter target: The caller's number of the row's table, from 0 and small.
     package func endRow(target: Int) {
         let index = rows.count
-        rows.append(Row(start: rows.last?.end ?? 0, end: cells.count))
+        let start = rows.last?.end ?? 0
+        var filled = FilledColumns()
+        for index in start..<cells.count {
+            if case .null = cells[index] { continue }
+            filled.insert(index - start)
+        }
+        rows.append(Row(start: start, end: cells.count))
         while places.count <= target { places.append(-1) }
         let place = places[target]
         guard place >= 0 else {
             places[target] = targets.count
-            return targets.append(Target(number: target, first: index, last: index))
+            return targets.append(Target(number: target, first: index, last: index, filled: filled))
         }
         rows[targets[place].last].next = index
         targets[place].last = index
         targets[place].count += 1
+        targets[place].filled.formUnion(filled)
     }
 
     /// Calls `body` for each table that the batch has rows of, in the order of their first rows.
-    package func forEachTarget(_ body: (_ target: Int, _ first: Int, _ count: Int) throws -> Void) rethrows {
-        for target in targets { try body(target.number, target.first, target.count) }
+    package func forEachTarget(_ body: (Target) throws -> Void) rethrows {
+        for target in targets { try body(target) }
     }
 
     /// Lends all rows at once.
@@ -169,6 +196,7 @@ extension CellBatch {
 
         /// The cell in a column; `.null` for one that does not exist.
         @inlinable
+        @inline(__always)
         package subscript(column: Int) -> Cell {
             guard indices.contains(column) else { return .null }
             switch stored[column] {

@@ -32,11 +32,15 @@ package enum ListedRow {
     ///
     /// - Parameter names: A member, then members of members.
     package func value(at names: [String], _ path: RowPath?) -> LentValue {
-        switch (self, path) {
-        case (.message(let message, let source, let order), let path?): path.value(in: message, source, order)
-        case (.entry(let entry, let source), let path?): path.value(in: entry, source)
-        default: LentValue(names.reduce(json) { $0?[$1] })
+        // Not matched together with the path, which would copy the row.
+        if let path {
+            switch self {
+            case .message(let message, let source, let order): return path.value(in: message, source, order)
+            case .entry(let entry, let source): return path.value(in: entry, source)
+            case .value: break
+            }
         }
+        return LentValue(names.reduce(json) { $0?[$1] })
     }
 }
 

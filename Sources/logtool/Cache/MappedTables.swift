@@ -4,17 +4,23 @@ import Projections
 
 /// The tables of a map in one database, with a compiled `INSERT` for each. The connection's thread alone uses it.
 final class MappedTables {
-    /// One table and its compiled `INSERT`.
+    /// One table and its compiled `INSERT`s.
     private struct Target {
         let table: CacheMap.Table
+        /// Inserts all columns.
         let insertion: SQLiteStatement
+        /// Those that insert NULL into all columns but some.
+        var others: [CellBatch.FilledColumns: SQLiteStatement] = [:]
     }
+
+    /// So many `INSERT`s are compiled for a table at most, besides the one of all columns.
+    private static let othersMax = 16
 
     let map: CacheMap
     let connection: SQLiteConnection
     private let maker: RowMaker
     /// One for each table of the map, in its order.
-    private let all: [Target]
+    private var all: [Target]
     /// What the insertions select from.
     private let rows: SQLiteBatchTable
     /// How many rows were inserted into each table, in the map's order. With `conflict: ignore` or `replace`, a table
@@ -30,7 +36,7 @@ final class MappedTables {
         self.connection = connection
         let rows = try SQLiteBatchTable(columnCount: map.tables.map(\.columns.count).max() ?? 0, in: connection)
         all = try map.tables.map { table in
-            let source = "SELECT \(SQLiteBatchTable.columns(table.columns.count)) FROM \(rows.name)"
+            let source = rows.selection(of: table.columns.count)
             return Target(table: table, insertion: try connection.statement(table.insertion(of: source)))
         }
         self.rows = rows
@@ -75,7 +81,10 @@ final class MappedTables {
         try state.forEachBatch(of: lists, asOf: CacheMeta.asOf(state)) { [maker] list in
             let tables = maker.tables(of: list)
             return { row, batch in
-                if isWanted(row) { for (table, target) in tables { table.addRows(of: row, target: target, to: batch) } }
+                if !isWanted(row) { return }
+                tables.withUnsafeBufferPointer {
+                    for (table, target) in $0 { table.addRows(of: row, target: target, to: batch) }
+                }
             }
         } _: { (batch: CellBatch) in
             let before = done
@@ -89,12 +98,14 @@ final class MappedTables {
     @discardableResult
     private func insert(_ batch: CellBatch) throws -> Int {
         var inserted = 0
-        try batch.forEachTarget { index, first, count in
+        try batch.forEachTarget { rowsOfTable in
+            let (index, count) = (rowsOfTable.number, rowsOfTable.count)
             let target = all[index]
+            let insertion = try insertion(into: index, rowsOfTable.filled)
             // Triggers of the schema may run for each row.
             connection.allow(rows: count)
-            try rows.lend(batch, from: first) {
-                try target.insertion.run()
+            try rows.lend(batch, from: rowsOfTable.first) {
+                try insertion.run()
             } failed: { trouble, values in
                 assert(values.count == target.table.columns.count, "a row has a value for each column of its table")
                 if trouble.isConstraint || trouble.isRefusal { throw failure(trouble, target.table, values) }
@@ -103,6 +114,19 @@ final class MappedTables {
             inserted += count
         }
         return inserted
+    }
+
+    /// The `INSERT` of rows without a value in the columns that are not filled. SQLite asks the batch for each value by a
+    /// call, so that columns without one are better left to NULL in the SQL.
+    private func insertion(into index: Int, _ filled: CellBatch.FilledColumns) throws -> SQLiteStatement {
+        let target = all[index]
+        if let known = target.others[filled] { return known }
+        let columns = target.table.columns.indices
+        if target.others.count >= Self.othersMax || columns.allSatisfy(filled.contains) { return target.insertion }
+        let source = rows.selection(of: columns.count, filled: filled.contains)
+        let statement = try connection.statement(target.table.insertion(of: source))
+        all[index].others[filled] = statement
+        return statement
     }
 
     /// An error about one row, which its key names if the map has one.

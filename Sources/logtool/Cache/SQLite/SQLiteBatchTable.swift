@@ -46,8 +46,13 @@ struct SQLiteBatchTable {
         guard result == SQLITE_OK else { throw connection.trouble() }
     }
 
-    /// The first `count` columns, for a `SELECT`.
-    static func columns(_ count: Int) -> String { (0..<count).map { "c\($0)" }.joined(separator: ", ") }
+    /// A `SELECT` of the first `count` columns, of NULL for those that are not filled.
+    func selection(of count: Int, filled: (Int) -> Bool = { _ in true }) -> String {
+        let columns = (0..<count).map { filled($0) ? Self.column($0) : "NULL" }
+        return "SELECT \(columns.joined(separator: ", ")) FROM \(name)"
+    }
+
+    fileprivate static func column(_ index: Int) -> String { "c\(index)" }
 
     /// Calls `body` while the table has the rows of a batch from `first` on, all of one table.
     ///
@@ -98,7 +103,7 @@ extension sqlite3_module {
         xConnect = { handle, data, _, _, table, _ in
             guard let data, let table else { return SQLITE_ERROR }
             let shared = data.assumingMemoryBound(to: SQLiteBatchTable.Shared.self)
-            let columns = SQLiteBatchTable.columns(shared.pointee.columnCount)
+            let columns = (0..<shared.pointee.columnCount).map(SQLiteBatchTable.column).joined(separator: ", ")
             let result = sqlite3_declare_vtab(handle, "CREATE TABLE x (\(columns))")
             guard result == SQLITE_OK else { return result }
             let made = UnsafeMutablePointer<BatchTable>.allocate(capacity: 1)
