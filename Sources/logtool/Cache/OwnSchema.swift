@@ -5,7 +5,7 @@ enum OwnSchema {
     /// `messages` and `items` have an integer key for FTS5, whose tables name rows by it. The triggers keep the search
     /// tables current while `--follow` writes.
     static let sql = """
-        PRAGMA user_version = 2;
+        PRAGMA user_version = 3;
 
         -- Which log, which sequence, which digest. Columns of lists and objects hold JSON.
         CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -155,6 +155,9 @@ enum OwnSchema {
         CREATE INDEX rows_by_id ON rows ("table", id);
         CREATE INDEX issues_by_sequence ON issues (sequence);
 
+        -- Up to 8 MiB of words, not 1 MiB, are gathered before they are written, so that hardly any are merged.
+        INSERT INTO messages_search (messages_search, rank) VALUES ('hashsize', 8388608);
+        INSERT INTO items_search (items_search, rank) VALUES ('hashsize', 8388608);
         INSERT INTO messages_search (messages_search) VALUES ('rebuild');
         INSERT INTO items_search (items_search) VALUES ('rebuild');
         CREATE TRIGGER messages_added AFTER INSERT ON messages BEGIN
