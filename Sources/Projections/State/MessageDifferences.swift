@@ -81,7 +81,9 @@ struct MessageDifferences {
     private func add(_ section: Section, _ side: Int, of pair: Pair, to found: inout [StateDifference]) {
         guard let here = pair.sides[side] else { return }
         let there = pair.sides[1 - side]
-        for place in here.places.places(in: section) where here.touched.hasMessage(at: place, source: here.index) {
+        let places = here.places.places(in: section).filter { here.touched.hasMessage(at: $0, source: here.index) }[...]
+        for (index, place) in places.enumerated() {
+            here.messages.prefetch(places, after: index)
             let other = there.flatMap { row(of: place, of: here, in: $0) }
             if side == 1, other != nil { continue }
             let difference = here.withRow(of: section, at: place) { row -> StateDifference? in

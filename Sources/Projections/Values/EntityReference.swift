@@ -68,7 +68,12 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
     /// The text that `init` reads: `/`, `%` and control characters within a part are percent-encoded, so that different
     /// things have different texts.
     public var description: String {
-        "\(kind.rawValue):\(parts.map(Self.encoded).joined(separator: "/"))"
+        var text = kind.rawValue + ":"
+        for (index, part) in parts.enumerated() {
+            if index > 0 { text += "/" }
+            text += Self.encoded(part)
+        }
+        return text
     }
 
     private static func encoded(_ part: String) -> String {

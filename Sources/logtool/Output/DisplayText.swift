@@ -23,6 +23,17 @@ enum DisplayText {
         }
     }
 
+    /// Whether a text has the first byte of any of Unicode's line ends; other characters begin with these, too. Looks at
+    /// all bytes, many at once.
+    static func mayHaveLines(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var found: UInt8 = 0
+            for byte in bytes { found |= byte &- 0x0A < 4 || byte == 0xC2 || byte == 0xE2 ? 1 : 0 }
+            return found != 0
+        }
+    }
+
     /// The text with every control character written out: C0, DEL, C1, the bidirectional controls and the invisible
     /// line and paragraph separators become `\u{1b}` and the like. So no message can move the cursor, recolour the
     /// screen or turn a line round.
@@ -104,9 +115,8 @@ enum DisplayText {
 
     /// The first line that is not blank, and whether another one follows.
     static func firstLine(of text: String) -> (line: String, isCut: Bool) {
-        // The first bytes of all line ends; a text of one line need not be taken apart.
-        let mayHaveLines = text.utf8.contains { (0x0A...0x0D).contains($0) || $0 == 0xC2 || $0 == 0xE2 }
-        if !mayHaveLines, text.utf8.contains(where: { (0x21...0x7E).contains($0) }) { return (text, false) }
+        // A text of one line need not be taken apart.
+        if !mayHaveLines(text), text.utf8.contains(where: { (0x21...0x7E).contains($0) }) { return (text, false) }
         let lines = text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
         return (lines.first.map(String.init) ?? "", lines.count > 1)
     }

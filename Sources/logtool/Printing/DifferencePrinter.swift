@@ -36,9 +36,15 @@ struct DifferencePrinter {
     func print(_ difference: StateDifference, events: [SequenceNumber] = []) throws {
         let isEnd = difference.change == .deleted || Self.isDeleteOfTheUnseen(difference)
         let (mark, role) = Self.mark(of: isEnd ? .deleted : difference.change)
-        let name = style.text("\(mark) \(DisplayText.escaped(difference.entity.description))", role)
-        let notes = [isEnd ? Self.end(in: difference) : nil, Self.text(of: events)].compactMap { $0 }
-        try output.line(name + notes.map { "  " + style.text("(\(DisplayText.escaped($0)))", .quiet) }.joined())
+        try output.line { line in
+            line.add(role, style) { line in
+                line.add(mark)
+                line.add(" ")
+                line.add(DisplayText.escaped(difference.entity.description))
+            }
+            if isEnd { add(Self.end(in: difference), to: &line) }
+            if let responsible = Self.text(of: events) { add(responsible, to: &line) }
+        }
         let printer = FieldPrinter(output: output)
         for field in difference.fields {
             if isEnd && Self.endMembers.contains(field.name) { continue }
@@ -82,6 +88,16 @@ struct DifferencePrinter {
         let shown = events.prefix(8).map(\.description).joined(separator: ", ")
         let more = events.count > 8 ? " and \(events.count - 8) more" : ""
         return "event\(events.count == 1 ? "" : "s") \(shown)\(more)"
+    }
+
+    /// Adds a note beside the name.
+    private func add(_ note: String, to line: inout TextLine) {
+        line.add("  ")
+        line.add(.quiet, style) { line in
+            line.add("(")
+            line.add(DisplayText.escaped(note))
+            line.add(")")
+        }
     }
 
     private var style: Style { output.style }

@@ -35,10 +35,8 @@ struct FieldPrinter {
 
     /// True if a text has more than one line, by any of Unicode's line ends.
     private static func hasLines(_ text: String?) -> Bool {
-        guard let text, !DisplayText.isPlain(text) else { return false }
-        // The first bytes of all line ends.
-        let mayHaveLines = text.utf8.contains { (0x0A...0x0D).contains($0) || $0 == 0xC2 || $0 == 0xE2 }
-        return mayHaveLines && text.contains(where: \.isNewline)
+        guard let text, DisplayText.mayHaveLines(text) else { return false }
+        return text.contains(where: \.isNewline)
     }
 
     /// Prints only the changed members, by their path, in the old object's order. A member that is an object is
