@@ -21,6 +21,8 @@ struct FamilyLog {
     let program: String
     let scratch: Scratch
     private static let rounds = 3
+    /// More than of time: the greatest memory of all of them counts, and one look may miss it.
+    private static let memoryRounds = 6
 
     func figures() throws -> [Figure] {
         _ = try use(program, ["replay", log, "--digest", "-q"])
@@ -107,7 +109,9 @@ struct FamilyLog {
         // ignores 0.
         setenv("MALLOC_ARENA_MAX", "0", 1)
         defer { unsetenv("MALLOC_ARENA_MAX") }
-        let peaks = try (0..<Self.rounds).map { _ in try Child.peakBytes(program, replay, output: scratch.file("out")) }
+        let peaks = try (0..<Self.memoryRounds).map { _ in
+            try Child.peakBytes(program, replay, output: scratch.file("out"))
+        }
         _ = try ask("state-size", [log, String(sequence)])
         let size = try JSONDecoder().decode(StateSize.self, from: Data(contentsOf: URL(filePath: scratch.file("out"))))
         return (peaks.compactMap { $0 }.max(), size)
