@@ -159,7 +159,7 @@ private struct SavedSource: Codable {
         state.rowRules = rowRules
         state.context.names = names
         state.clock = clock
-        state.remoteClock = remoteClock
+        state.seenRemoteClock = remoteClock
         state.issues = issues
         state.parts = parts
         return state

@@ -62,6 +62,8 @@ public enum Point: Hashable, Sendable {
 
     /// Folds the log until the remote clock passes a time. Stored clocks do not help: the remote's times are in the
     /// payloads, which only decoders read.
+    ///
+    /// Before the last compaction only the clock of the events that are left is known.
     private static func lastSequence(
         withRemoteClockAtMost time: Timestamp,
         session: borrowing ReadSession
@@ -69,8 +71,10 @@ public enum Point: Hashable, Sendable {
         var last = SequenceNumber.zero
         var options = ReplayOptions()
         options.retained = true
+        let decidedAt = session.decidedAt
         _ = try Replay.logState(of: session, options: options) { envelope, logState in
-            guard logState.remoteClock.map({ $0 <= time }) ?? true else { return false }
+            let clock = envelope.sequence < decidedAt ? logState.seenRemoteClock : logState.remoteClock
+            guard clock.map({ $0 <= time }) ?? true else { return false }
             last = envelope.sequence
             return true
         }
@@ -98,4 +102,7 @@ extension LogState {
     public var remoteClock: Timestamp? {
         sources.compactMap(\.remoteClock).max()
     }
+
+    /// The same of the events that were applied, without what a compaction knows of those that it dropped.
+    fileprivate var seenRemoteClock: Timestamp? { sources.compactMap(\.seenRemoteClock).max() }
 }

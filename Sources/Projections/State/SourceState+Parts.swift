@@ -21,12 +21,13 @@ extension SourceState {
     }
 
     /// The whole state of the source, hidden parts included, as small values, so that no document of all messages is
-    /// held in memory. `remoteClock` is left out: no row of the document contains it.
+    /// held in memory.
     func normalForm(into take: (JSONValue) -> Void) {
         take(
             .object([
                 "source": .string(name.rawValue),
                 "clock": .text(clock?.description),
+                "remoteClock": remoteClock?.normalForm,
                 "issues": issues.normalForm,
                 "issuesThrough": .string(String(issues.toldThrough)),
             ])
@@ -43,6 +44,7 @@ extension SourceState {
         var own: JSONObject = [
             "source": .string(name.rawValue),
             "clock": clock.map { .int($0.microseconds) },
+            "remoteClock": remoteClock?.normalForm,
             "issues": issues.facts(keeping: kept),
             "issuesThrough": .string(String(issues.toldThrough)),
         ]
@@ -64,6 +66,8 @@ extension SourceState {
         }
         self.init(name: source, rules: rules)
         clock = facts["clock"]?.number?.int64.map { Timestamp(microseconds: $0) }
+        // The facts of earlier programs have none.
+        toldRemoteClock = Timestamp(normalForm: facts["remoteClock"])
         let toldThrough = facts["issuesThrough"]?.string.flatMap { UInt64($0) } ?? 0
         issues = try IssueList(facts: facts["issues"], toldThrough: toldThrough)
         try parts.load(facts: facts, names: &context.names)

@@ -13,9 +13,13 @@ struct SourceState: Sendable {
     /// The greatest `recordedAt` of the source's remote changes so far; `nil` before the first. Judges what has ended
     /// (I10).
     var clock: Timestamp?
-    /// The greatest time that the remote itself gave for a change so far; `nil` if it gave none. For points in a log
-    /// and for the list of sources; no row of the document contains it.
-    var remoteClock: Timestamp?
+    /// The greatest time that the remote itself gave for a change in the events applied; `nil` if it gave none.
+    var seenRemoteClock: Timestamp?
+    /// The remote clock at the last compaction, which the events that it dropped decide, too; `nil` without facts.
+    var toldRemoteClock: Timestamp?
+    /// The greatest time that the remote itself gave for a change so far, in a dropped event, too; `nil` if it gave
+    /// none. For points in a log and for the list of sources; no row of the document contains it.
+    var remoteClock: Timestamp? { [seenRemoteClock, toldRemoteClock].compactMap { $0 }.max() }
     var issues = IssueList()
 
     var parts = SourceParts()
@@ -70,9 +74,9 @@ struct SourceState: Sendable {
         finish(remoteTime: context.remoteTime ?? changes.lazy.compactMap(\.remoteTime).max())
     }
 
-    /// Ends an event: raises `remoteClock` and moves the context's issues into `issues`.
+    /// Ends an event: raises the remote clock and moves the context's issues into `issues`.
     mutating func finish(remoteTime: Timestamp?) {
-        if let remoteTime { remoteClock = max(remoteClock ?? remoteTime, remoteTime) }
+        if let remoteTime { seenRemoteClock = max(seenRemoteClock ?? remoteTime, remoteTime) }
         for reason in context.reasons { issues.append(reason, at: context.event.sequence) }
     }
 
