@@ -56,6 +56,22 @@ import Testing
         #expect(try StateExpression(parsing: text).holds(in: Self.state()))
     }
 
+    /// An issue is named by source and reason, as everywhere; the reason may have slashes.
+    @Test func anIssueIsNamedByItsReason() throws {
+        let state = try Self.state()
+        let issue = try #require(state.issues.first?.issue)
+        for id in ["guild/\(issue.reason)", issue.reason, "guild/\(issue.sequence)", "\(issue.sequence)"] {
+            #expect(try StateExpression(parsing: "exists(issues[\"\(id)\"])").holds(in: state), "\(id)")
+            let sequence = #"issues["\#(id)"].sequence == "\#(issue.sequence)""#
+            #expect(try StateExpression(parsing: sequence).holds(in: state), "\(id)")
+        }
+        for id in ["nobody/\(issue.reason)", "nobody/\(issue.sequence)", "guild", "guild/1"] {
+            #expect(try !StateExpression(parsing: "exists(issues[\"\(id)\"])").holds(in: state), "\(id)")
+        }
+        let reference = EntityReference(kind: .issue, parts: ["guild", issue.reason])
+        #expect(state.document(of: reference)["issues"]?.array?.count == 1)
+    }
+
     @Test(arguments: [
         ("", 1), ("count(messages", 15), ("cont(messages)", 1), ("count(mesages) > 1", 7), ("messages.content", 1),
         (#"messages["1"].content == "x"#, 26), ("1 < ", 5), ("1 2", 3), ("count(messages) > 99999999999999999999", 19),

@@ -12,10 +12,14 @@ extension LogState {
         }
     }
 
-    /// Visits the issues, which no fold holds. Of ids, the last part alone is compared, with the issue's sequence.
+    /// Visits the issues, which no fold holds. Ids are source and reason, or source and sequence. O(issues).
     private func forEachIssue(of selection: ExpressionSelection, _ body: (ExpressionRow) -> Bool) {
+        let wanted = selection.ids.map { EntityReference(kind: .issue, parts: $0) }
         for row in rows(in: .issues, asOf: clock ?? Timestamp(seconds: 0)) {
-            if let ids = selection.ids, ids.last != row["sequence"]?.string { continue }
+            let isWanted = wanted.map { wanted in
+                ["reason", "sequence"].contains { wanted.fits([row["source"]?.string ?? "", row[$0]?.string ?? ""]) }
+            }
+            if isWanted == false { continue }
             guard body(ExpressionRow(row)) else { return }
         }
     }
