@@ -140,10 +140,12 @@ extension GatewayMachine {
     /// Handles RESUMED, or the answer to the heartbeat after RESUME.
     mutating func resumed(at now: Duration) -> [Action] {
         guard phase == .resuming else { return [] }
-        // Only numbers that go on from the last connection prove anything (I29).
+        // Only numbers that go on from the last connection prove anything, and only of gaps that end now: others were
+        // before this session, or in a replay with a hole (I29).
         let isProven = session?.isContinuous == true && watch.isComplete
+        let proven = isProven ? gaps.filter { !endedGaps.contains($0) && $0.reason.isOutage } : []
         var actions = becomeLive(at: now)
-        if isProven { actions += closeGaps(by: .replay) { $0.reason == .disconnected || $0.reason == .stopped } }
+        actions += closeGaps(by: .replay) { proven.contains($0) }
         return actions + readState(at: now)
     }
 

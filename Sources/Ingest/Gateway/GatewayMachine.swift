@@ -89,8 +89,7 @@ struct GatewayMachine: SocketMachine {
     var sessionBytes: [UInt8]? { session?.bytes }
 
     func closer(of reason: GapReason) -> GapCloser {
-        let isOutage = reason == .disconnected || reason == .stopped
-        if isOutage, session?.isContinuous == true { return .replay }
+        if reason.isOutage, session?.isContinuous == true { return .replay }
         return options.takesSnapshots ? .snapshot : .nothing
     }
 

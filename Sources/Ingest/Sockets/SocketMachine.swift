@@ -95,6 +95,9 @@ enum GapReason: String, Sendable {
     case unsubscribed
     /// The server restarted a subscription, perhaps later than where the old one ended.
     case resubscribed
+
+    /// Whether nothing of the source came in, so that a replay can make up for it.
+    var isOutage: Bool { self == .disconnected || self == .stopped }
 }
 
 /// What closes a gap.

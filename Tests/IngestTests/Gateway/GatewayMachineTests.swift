@@ -123,6 +123,23 @@ import Testing
         #expect(actions == [.endGap(gap), .closeGap(gap, by: .replay), .work(.snapshot)])
     }
 
+    /// The numbers of a session tell nothing of what was missed before it began.
+    @Test func aReplayClosesNoGapOfAnEarlierSession() {
+        var table = GatewayTable.live(GatewayTable.discordReady)
+        _ = table.message(#"{"op":9}"#)
+        _ = table.send(.closed(code: 4_000))
+        _ = table.tickAtDeadline()
+        table.openAndIdentify()
+        let earlier = SocketGap(number: 1, reason: .disconnected)
+        #expect(table.message(GatewayTable.discordReady) == [.endGap(earlier)])
+        _ = table.send(.closed(code: 4_000))
+        _ = table.tickAtDeadline()
+        table.openAndIdentify()
+        let gap = SocketGap(number: 2, reason: .disconnected)
+        #expect(table.message(#"{"op":0,"d":{},"s":2,"t":"RESUMED"}"#) == [.endGap(gap), .closeGap(gap, by: .replay)])
+        #expect(table.machine.gaps == [earlier])
+    }
+
     @Test func aReplayWithAHoleProvesNothing() {
         var table = GatewayTable.live(GatewayTable.discordReady)
         _ = table.send(.closed(code: 4_000))
