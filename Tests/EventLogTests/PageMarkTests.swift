@@ -99,6 +99,30 @@ import Darwin
         #expect(damage(at: copy)?.code == .damaged)
     }
 
+    /// While `verify(at:)` runs, LMDB has mapped pages that nothing has checked. Another store of the process shares the
+    /// environment, and may outlive the verification.
+    @Test func aStoreBesideAVerificationChecksThePages() throws {
+        let copy = folder.path("C")
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        let generation = "\(copy)/gen-000001"
+        let data = URL(filePath: "\(generation)/data.mdb")
+        var bytes = try Data(contentsOf: data)
+        let event = try #require(bytes.range(of: Data("key 20 19".utf8))).lowerBound
+        var options = EventStore.Options()
+        options.believesPages = true
+        let verified = try EventStore.open(at: copy, options: options)
+        for isSound in [false, true] {
+            // The number that the page of an event has of itself.
+            bytes[event / 4096 * 4096] ^= 1
+            let file = try FileHandle(forUpdating: data)
+            try file.write(contentsOf: bytes)
+            try file.close()
+            #expect(damage(at: copy)?.code == (isSound ? nil : .damaged))
+            #expect(try isCovered(generation) == isSound)
+        }
+        #expect(try verified.verify().isIntact)
+    }
+
     @Test func aCommitDoesNotCoverWhatSomethingElseWrote() throws {
         let store = try EventStore.open(at: path)
         let file = try FileHandle(forUpdating: URL(filePath: "\(generation)/data.mdb"))

@@ -77,7 +77,10 @@ extension LogCore {
         else { throw noLog(path) }
         return try open.withLock { open in
             // Another identity means that the log was removed and another one made at its path.
-            if let core = open[directory.path]?.core, core.identity == format.identity { return core }
+            if let core = open[directory.path]?.core, core.identity == format.identity {
+                try EventLogError.wrapping("open log at", path) { try core.generations.share(pages) }
+                return core
+            }
             let core = try EventLogError.wrapping("open log at", path) {
                 try directory.checkEntries()
                 return try LogCore(directory: directory, identity: format.identity, mapBytes: mapBytes, pages: pages)

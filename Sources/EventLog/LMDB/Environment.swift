@@ -269,7 +269,7 @@ extension Environment {
     ///
     /// A read transaction keeps the pages of its state while others commit. Without a lock file nothing does, so a
     /// check that fails is repeated if the file has changed meanwhile.
-    private func checkPages(_ check: (DataFile, UInt64) throws -> Void) throws {
+    func checkPages(_ check: (DataFile, UInt64) throws -> Void) throws {
         guard let file = dataFile() else { throw LMDBError(MDB_INVALID, "open \(directory)") }
         if let mark, mark.covers(file) { return }
         for attempt in 0..<Self.checksMax {

@@ -55,18 +55,18 @@ final class PageMark: Sendable {
 
     /// Whether all pages of the file are known to be well-formed: the mark matches the file, or a commit is under way
     /// that began when it did.
-    ///
-    /// `Environment` calls this while it is being made, before other threads use it. So it need not hold `turn`.
     func covers(_ file: DataFile) -> Bool {
-        if isOf(file) { return true }
-        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
-            guard errno == EWOULDBLOCK, let stamp = file.stamp(), let words = content() else { return false }
-            // Somebody is committing, so length, times and transaction may differ; device and inode may not.
-            return words[1] == stamp.device && words[2] == stamp.inode
+        turn.withLock { _ in
+            if isOf(file) { return true }
+            guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
+                guard errno == EWOULDBLOCK, let stamp = file.stamp(), let words = content() else { return false }
+                // Somebody is committing, so length, times and transaction may differ; device and inode may not.
+                return words[1] == stamp.device && words[2] == stamp.inode
+            }
+            defer { _ = flock(descriptor, LOCK_UN) }
+            // Nobody is committing now. A commit may have ended since the first look, so compare once more.
+            return isOf(file)
         }
-        defer { _ = flock(descriptor, LOCK_UN) }
-        // Nobody is committing now. A commit may have ended since the first look, so compare once more.
-        return isOf(file)
     }
 
     /// Runs a commit or another change of the data file, and renews the mark if it matched the file before.

@@ -9,23 +9,41 @@ final class GenerationRegistry: Sendable {
 
     let interner = LaneInterner()
     private let directory: LogDirectory
-    /// Held while a generation is opened and its pages are checked, so that two threads do not open the same one.
-    private let open = Mutex<[UInt32: Weak]>([:])
+    private struct Open {
+        var generations: [UInt32: Weak] = [:]
+        /// How the pages of a generation are checked when it is opened.
+        var pages: PageTrust
+    }
 
+    /// Held while a generation is opened and its pages are checked, so that two threads do not open the same one.
+    private let open: Mutex<Open>
     private let mapBytes: Int
-    private let pages: PageTrust
 
     init(directory: LogDirectory, mapBytes: Int, pages: PageTrust) {
         self.directory = directory
         self.mapBytes = mapBytes
-        self.pages = pages
+        open = Mutex(Open(pages: pages))
+    }
+
+    /// For one more user of the registry: if it was made by one that checks pages itself, checks those of the open
+    /// generations, and from now on those of each generation that is opened (I24).
+    ///
+    /// - Throws: as opening them would have done. Pages are then still believed.
+    func share(_ pages: PageTrust) throws {
+        try open.withLock { open in
+            guard case .believed = open.pages.reason, case .checked(let check) = pages.inEnvironment else { return }
+            for case let generation? in open.generations.values.map(\.generation) {
+                try directory.naming(generation.number) { try generation.environment.checkPages(check) }
+            }
+            open.pages = pages
+        }
     }
 
     /// The generation with a number, opened if it is not open. With `creates`, its empty directory exists and gets an
     /// environment.
     func generation(_ number: UInt32, creates: Bool = false) throws -> Generation {
         try open.withLock { open in
-            if let generation = open[number]?.generation { return generation }
+            if let generation = open.generations[number]?.generation { return generation }
             let generation =
                 creates
                 ? try Generation(
@@ -41,11 +59,11 @@ final class GenerationRegistry: Sendable {
                     number: number,
                     lanes: interner,
                     mapBytes: mapBytes,
-                    pages: pages
+                    pages: open.pages
                 )
             // Forgets generations that are closed.
-            open = open.filter { $0.value.generation != nil }
-            open[number] = Weak(generation: generation)
+            open.generations = open.generations.filter { $0.value.generation != nil }
+            open.generations[number] = Weak(generation: generation)
             return generation
         }
     }

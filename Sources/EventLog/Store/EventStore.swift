@@ -17,7 +17,8 @@ public final class EventStore: Sendable {
         /// Receives reports of `verify`, `backup` and `rewrite`, and of the check of pages at opening. The first store
         /// of this process that opens the log checks the pages, unless the mark covers them (I24).
         public var progress: StoreWorkReporter?
-        /// Whether the caller checks each page before LMDB reads it (I24).
+        /// Whether the caller checks each page before LMDB reads it. Another store that opens the log meanwhile checks
+        /// them (I24).
         var believesPages = false
 
         /// The usual options: ten seconds, synced, random.
