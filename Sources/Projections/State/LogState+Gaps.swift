@@ -22,11 +22,18 @@ extension SourceState {
         }
         return (told + channels + holes).enumerated()
             .sorted { ($0.element.from, $0.offset) < ($1.element.from, $1.offset) }
-            .map(\.element)
+            .map(\.element.inOrder)
     }
 }
 
 extension Gap {
+    /// The gap, which ends no earlier than it begins, also if the recorder's clock was set back within it.
+    fileprivate var inOrder: Gap {
+        var gap = self
+        gap.to = to.map { max($0, from) }
+        return gap
+    }
+
     /// The gap, with the numbers of the holes that it covers.
     fileprivate func naming(_ holes: [Gap]) -> Gap {
         guard reason == SequenceHoles.reason else { return self }
