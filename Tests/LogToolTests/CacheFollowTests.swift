@@ -73,6 +73,31 @@ import Testing
         }
     }
 
+    /// SQLite reads all rows before it writes the first where a table has triggers.
+    @Test func aRowThatBreaksARuleIsNamedAlsoWithATrigger() throws {
+        let folder = try TemporaryDirectory()
+        let rule = "CREATE TABLE m (channel, id, name CHECK (name NOT LIKE '%bad%'), PRIMARY KEY (channel, id, name));"
+        let trigger = "CREATE TRIGGER t AFTER INSERT ON m BEGIN DELETE FROM n; END;"
+        try folder.write("\(rule)\nCREATE TABLE n (a);\n\(trigger)\n", to: "app.sql")
+        let columns = "{channel: channel, id: id, name: attachments.filename}"
+        let map = "{from: messages.attachments, key: [channel, id, name], columns: \(columns)}"
+        try folder.write("tables: {m: \(map)}", to: "map.yaml")
+        let build = ["rebuild", "L", "--to", "c.sqlite", "--schema", "app.sql", "--map", "map.yaml"]
+        try folder.makeLog(messages: 1)
+        #expect(try ToolRun.run(build, in: folder).exitCode == 0)
+        let files = ["good", "bad", "best"].map { #"{"filename":"\#($0)"}"# }.joined(separator: ",")
+        let message = SampleCaptures.message(2).replacingOccurrences(
+            of: #""author_id""#,
+            with: #""attachments":[\#(files)],"author_id""#
+        )
+        try folder.write(SampleCaptures.gateway(messages: 1) + SampleCaptures.line(9, message), to: "c.ndjson")
+        let ingest = ["ingest", "L", "capture", "c.ndjson", "--kind", "gateway", "--as", "guild"]
+        #expect(try ToolRun.run(ingest, in: folder).exitCode == 0)
+        let run = try ToolRun.run(build + ["--follow"], in: folder)
+        #expect(run.exitCode == 2)
+        #expect(run.errors.contains(#"id = "1002", name = "bad": CHECK"#), "\(run.errors)")
+    }
+
     @Test func aMapWhoseRowsCannotBeFoundAgainIsRefused() throws {
         try directory.makeLog(messages: 3)
         try directory.write("CREATE TABLE m (a TEXT);", to: "app.sql")

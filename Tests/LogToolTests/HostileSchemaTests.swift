@@ -79,6 +79,18 @@ import Testing
         #expect(try PythonDatabase(path: folder.path("c.sqlite")).lines("SELECT * FROM m") == ["('10',)"])
     }
 
+    /// Rows of several tables are inserted at once; the error is that of the first row, whatever the order of the tables.
+    @Test(arguments: [("a <> '1003'", "1001", "n"), ("a <> '1001'", "1003", "m")])
+    func ofTwoTablesTheFirstRowThatBreaksARuleIsNamed(rule: String, other: String, table: String) throws {
+        let tables = "CREATE TABLE m (a CHECK (\(rule)));\nCREATE TABLE n (a CHECK (a <> '\(other)'));"
+        try folder.write(tables, to: "app.sql")
+        let columns = "{from: messages, key: [a], columns: {a: id}}"
+        try folder.write("tables: {m: \(columns), n: \(columns)}", to: "map.yaml")
+        let run = try rebuild()
+        #expect(run.exitCode == 2)
+        #expect(run.errors.contains("table \"\(table)\": the row with a = \"1001\": CHECK"), "\(run.errors)")
+    }
+
     @Test func theTableThatRowsComeFromIsEmptyForASchema() throws {
         try folder.write(Self.table + "CREATE TABLE seen AS SELECT c0 FROM sqlite_batch_1;", to: "app.sql")
         let run = try rebuild()

@@ -59,19 +59,23 @@ final class MappedTables {
     /// The tables that are filled from a list.
     func tables(of list: StateList) -> [CacheMap.Table] { maker.tables(of: list).map(\.table) }
 
-    /// Inserts the rows that one row of a list gives into every table filled from that list.
+    /// Inserts the rows that one row of a list gives into every table filled from that list. The tables may have
+    /// triggers.
+    ///
+    /// - Throws: as `insertAll`.
     func insert(_ row: ListedRow, of list: StateList) throws {
         let batch = CellBatch()
         for (table, target) in maker.tables(of: list) { table.addRows(of: row, target: target, to: batch) }
-        try insert(batch)
+        try insert(batch, eachAlone: true)
     }
 
-    /// Inserts all rows of a state, or those that `isWanted` accepts, list by list.
+    /// Inserts all rows of a state, or those that `isWanted` accepts, list by list. The tables must have no triggers yet, and the
+    /// file must be one that is thrown away after an error.
     ///
     /// A second thread makes the rows and calls `isWanted`; this thread alone uses the database.
     ///
     /// - Parameter progress: Called every 16,384 rows.
-    /// - Throws: `Failure` that names table and row if a row breaks a rule of the schema.
+    /// - Throws: `Failure` that names table and row if a row breaks a rule of the schema: the first such row.
     func insertAll(
         of state: borrowing LogState,
         progress: (_ rows: Int) -> Void = { _ in },
@@ -88,31 +92,44 @@ final class MappedTables {
             }
         } _: { (batch: CellBatch) in
             let before = done
-            done += try insert(batch)
+            done += try insert(batch, eachAlone: false)
             if before >> 14 != done >> 14 { progress(done) }
         }
     }
 
     /// Inserts the rows of a batch and returns how many there were. An error of the schema's rules or of its guard names
     /// the row; other errors of SQLite pass.
+    ///
+    /// - Parameter eachAlone: Whether each row is inserted by itself, and none after an error. An error then names the
+    ///   row also where the table has triggers.
     @discardableResult
-    private func insert(_ batch: CellBatch) throws -> Int {
+    private func insert(_ batch: CellBatch, eachAlone: Bool) throws -> Int {
         var inserted = 0
+        var broken: (row: Int, failure: Failure)?
         try batch.forEachTarget { rowsOfTable in
             let (index, count) = (rowsOfTable.number, rowsOfTable.count)
             let target = all[index]
             let insertion = try insertion(into: index, rowsOfTable.filled)
             // Triggers of the schema may run for each row.
             connection.allow(rows: count)
-            try rows.lend(batch, from: rowsOfTable.first) {
-                try insertion.run()
-            } failed: { trouble, values in
-                assert(values.count == target.table.columns.count, "a row has a value for each column of its table")
-                if trouble.isConstraint || trouble.isRefusal { throw failure(trouble, target.table, values) }
+            var row = rowsOfTable.first
+            while row >= 0 {
+                try rows.lend(batch, from: row, isAlone: eachAlone) {
+                    try insertion.run()
+                } failed: { trouble, row, values in
+                    assert(values.count == target.table.columns.count, "a row has a value for each column of its table")
+                    guard trouble.isConstraint || trouble.isRefusal else { throw trouble }
+                    let failure = failure(trouble, target.table, values)
+                    if eachAlone || trouble.isRefusal { throw failure }
+                    // An earlier row may break a rule of a table that comes later. The file is thrown away in any case.
+                    if row < broken?.row ?? .max { broken = (row, failure) }
+                }
+                row = eachAlone ? batch.withRows { $0.next(after: row) } : -1
             }
             counts[index] += count
             inserted += count
         }
+        if let broken { throw broken.failure }
         return inserted
     }
 

@@ -16,6 +16,8 @@ struct SQLiteBatchTable {
         var rows = CellBatch.Rows()
         /// The first row of the table that is written.
         var first = -1
+        /// Whether that row is the only one.
+        var isAlone = false
         /// The row that SQLite was given last.
         var current = -1
     }
@@ -56,22 +58,28 @@ struct SQLiteBatchTable {
 
     /// Calls `body` while the table has the rows of a batch from `first` on, all of one table.
     ///
-    /// - Parameter failed: Called after an error of SQLite, with the values of the row that it came to last.
+    /// - Parameters:
+    ///   - isAlone: Whether it has the first row only.
+    ///   - failed: Called after an error of SQLite, with the index and the values of the row that it came to last. If the
+    ///     written table has triggers, SQLite reads all rows before it writes the first.
+    /// - Throws: What `failed` throws, and other errors of `body`.
     func lend(
         _ batch: CellBatch,
         from first: Int,
+        isAlone: Bool,
         _ body: () throws -> Void,
-        failed: (SQLiteTrouble, [SQLiteValue]) throws -> Void
+        failed: (SQLiteTrouble, _ row: Int, [SQLiteValue]) throws -> Void
     ) throws {
         try batch.withRows { rows in
             (shared.pointee.rows, shared.pointee.first, shared.pointee.current) = (rows, first, first)
+            shared.pointee.isAlone = isAlone
             defer { (shared.pointee.rows, shared.pointee.first) = (CellBatch.Rows(), -1) }
             do {
                 try body()
             } catch let trouble as SQLiteTrouble {
-                let cells = rows.cells(ofRow: shared.pointee.current)
-                try failed(trouble, cells.indices.map { SQLiteValue(cells[$0]) })
-                throw trouble
+                let row = shared.pointee.current
+                let cells = rows.cells(ofRow: row)
+                try failed(trouble, row, cells.indices.map { SQLiteValue(cells[$0]) })
             }
         }
     }
@@ -137,7 +145,8 @@ extension sqlite3_module {
         }
         xNext = { cursor in
             guard let cursor = cursor.batch else { return SQLITE_ERROR }
-            cursor.pointee.move(to: cursor.pointee.shared.pointee.rows.next(after: cursor.pointee.row))
+            let shared = cursor.pointee.shared
+            cursor.pointee.move(to: shared.pointee.isAlone ? -1 : shared.pointee.rows.next(after: cursor.pointee.row))
             return SQLITE_OK
         }
         xEof = { cursor in
