@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import TestSupport
 import Testing
@@ -73,6 +74,29 @@ import Testing
         #expect(listed.allSatisfy { $0.hasPrefix(#"{"entity":"session:vibe/vibestatus-a.json","#) })
         let text = try history("session:vibestatus-a.json").output
         #expect(text.contains("after 9s") && text.contains("after 36s") && text.contains("after 45s"))
+    }
+
+    /// What is read keeps pages of the log from being used again, so nothing is read while somebody looks at the output.
+    @Test(.hangGuard) func aSearchThatWaitsForItsReaderReadsNoLog() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 3000)
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = try ToolRun.executable
+        process.arguments = ["history", "L", "--match", "message", "--jsonl"]
+        process.currentDirectoryURL = folder.url
+        process.standardOutput = pipe
+        try process.run()
+        // More follows than the pipe holds.
+        #expect(!pipe.fileHandleForReading.availableData.isEmpty)
+        let store = try EventStore.open(at: folder.path("L"))
+        while try store.statistics().readers > 0 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        #expect(process.isRunning)
+        process.terminate()
+        try pipe.fileHandleForReading.close()
+        process.waitUntilExit()
     }
 
     /// Message 1001 is edited to other texts, one a second.

@@ -64,10 +64,18 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         if let text = match.text {
             let state = try loader.logState(for: StateQuery(profile: reading.profile))
+            let selection = try store.read { try HistorySelection(selectors, in: $0) }
             let output = output.paged(unless: lists.form)
-            // One session, so that all proofs are under one root, also if the log grows while the output waits for its
-            // reader.
-            try store.read { try printMatches(of: text, in: state, $0, to: output) }
+            if proving.prove {
+                // One session, so that all proofs are under one root, also if the log grows while the output waits for
+                // its reader.
+                try store.read { session in
+                    try printMatches(of: text, selection, in: state, to: output) { try $0(session) }
+                }
+            } else {
+                // No session stays open while the output waits for its reader.
+                try printMatches(of: text, selection, in: state, to: output) { try store.read($0) }
+            }
             try output.flush()
         } else if let entity {
             // The history is that of the loader's session. The log may have grown since, which changes no entry.
@@ -142,23 +150,26 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     ///
     /// Text and lines are printed as things are found. A document waits for all of them.
     ///
+    /// - Parameter read: Lends a session on the log, once for each thing that was found.
     /// - Throws: `Failure` with exit code 1 if there is none. A JSON document is complete even then.
     private func printMatches(
         of text: TextMatch,
+        _ selection: HistorySelection,
         in state: LogState,
-        _ session: borrowing ReadSession,
-        to output: StandardOutput
+        to output: StandardOutput,
+        read: ((borrowing ReadSession) throws -> Void) throws -> Void
     ) throws {
         let printer = MatchPrinter(output: output, match: text)
         var documents: [JSONValue] = []
         var count = 0
-        let selection = try HistorySelection(selectors, in: session)
         try state.forEachHistory(of: entity) { reference, history in
             // The search is for the text in all entries; the range then narrows down what is shown of a thing.
             guard selection.includes(reference), var found = printer.found(reference, history) else { return }
-            found.entries = try selection.chosen(found.entries, in: session)
-            try check(found.entries, of: history, in: session)
-            found.proofs = try proofs(of: found.entries, in: session)
+            try read { session in
+                found.entries = try selection.chosen(found.entries, in: session)
+                try check(found.entries, of: history, in: session)
+                found.proofs = try proofs(of: found.entries, in: session)
+            }
             guard !found.entries.isEmpty else { return }
             count += 1
             switch lists.form {
@@ -173,7 +184,9 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         let names = selectors.given.isEmpty ? "" : " with \(selectors.given.joined(separator: " and "))"
         let place = entity.map { "of what \"\($0)\" can mean" } ?? "in the log"
         // A compaction keeps the newest messages only, so a text may have gone with the others.
-        let dropped = session.decidedAt > .zero ? "; what compactions dropped cannot be searched" : ""
+        var isCompacted = false
+        try read { isCompacted = $0.decidedAt > .zero }
+        let dropped = isCompacted ? "; what compactions dropped cannot be searched" : ""
         throw Failure(
             "find \"\(text.text)\": nothing \(place) holds or held it\(names)\(dropped)",
             exitCode: Outcome.no
