@@ -67,21 +67,24 @@ struct PlayBench {
         )
     }
 
-    /// Asks a route of a playback; what came in so many seconds.
+    /// Asks a route of a playback; what came in so many seconds, and behind it the status if that is wanted.
     func get(
         _ address: String,
         _ path: String,
         method: String = "GET",
         header: String = "X-Nothing: 1",
         body: String = "",
-        seconds: Int = 20
+        seconds: Int = 20,
+        showsStatus: Bool = false
     ) throws -> String {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/curl")
         let sent = body.isEmpty ? [] : ["--data-binary", body]
+        let written = showsStatus ? ["-w", "%{http_code}"] : []
         process.arguments =
-            ["-s", "-N", "--max-time", "\(seconds)", "-X", method, "-H", header] + sent + ["http://\(address)\(path)"]
+            ["-s", "-N", "--max-time", "\(seconds)", "-X", method, "-H", header] + sent + written
+            + ["http://\(address)\(path)"]
         process.standardOutput = output
         try process.run()
         let data = try output.fileHandleForReading.readToEnd() ?? Data()

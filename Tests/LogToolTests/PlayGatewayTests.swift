@@ -100,6 +100,40 @@ import Testing
         #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
     }
 
+    /// The remote never sent what an altered event holds, and the client is not told that it sent nothing (404) either. A
+    /// playback that comes to the event ends, so the client asks long before.
+    @Test func aRecordedAnswerThatWasAlteredIsNotGiven() async throws {
+        var drafts = try RecordedTraffic.gateway(messages: 1_100, connections: 1).drafts
+        for path in ["/api/v1/sound", "/api/v1/altered"] {
+            drafts.append(
+                DraftEvent(
+                    recordedAt: try #require(drafts.last).recordedAt,
+                    source: try SourceName("chat"),
+                    kind: try EventKind("gateway.rest/1"),
+                    attributes: try Attributes([
+                        .init(name: "connection", value: "c1"), .init(name: "path", value: path),
+                        .init(name: "status", value: "201"),
+                    ]),
+                    payload: Array(#"["the answer of \#(path)"]"#.utf8)
+                )
+            )
+        }
+        try bench.makeLog("A", drafts)
+        try bench.folder.alter("the answer of /api/v1/altered", in: "A")
+        let (player, address) = try await bench.play("A", ["--as", "gateway", "--from", "9"])
+        var sound = ""
+        // Answers are given once the beginning is passed.
+        while !sound.hasSuffix("201") {
+            try Task.checkCancellation()
+            sound = try bench.get(address, "/api/v1/sound", showsStatus: true)
+        }
+        #expect(sound == #"["the answer of /api/v1/sound"]201"#)
+        let altered = try bench.get(address, "/api/v1/altered", showsStatus: true)
+        #expect(altered.hasSuffix("500") && altered.contains("sequence \(drafts.count) "), "\(altered)")
+        #expect(!altered.contains("the answer of"))
+        _ = player.end(SIGTERM)
+    }
+
     @Test func pagesOfOtherOriginsAreRefused() async throws {
         try bench.makeLog("A", try RecordedTraffic.gateway(messages: 1).drafts)
         let (player, address) = try await bench.play("A", ["--as", "gateway"])
