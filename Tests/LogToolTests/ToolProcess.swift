@@ -31,15 +31,26 @@ final class ToolProcess {
 
     var isRunning: Bool { process.isRunning }
 
+    /// What it has printed so far.
+    var output: String {
+        String(decoding: FileManager.default.contents(atPath: outputPath) ?? Data(), as: UTF8.self)
+    }
+
     /// What it has said so far.
     var errors: String {
         String(decoding: FileManager.default.contents(atPath: errorsPath) ?? Data(), as: UTF8.self)
     }
 
     /// What everybody sees of it in the list of processes; empty where there is no /proc.
-    var commandLine: String {
-        let path = "/proc/\(process.processIdentifier)/cmdline"
-        return FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    var commandLine: String { information("cmdline") }
+
+    /// What the system says of its memory; empty where there is no /proc.
+    var memoryMap: String { information("smaps") }
+
+    private func information(_ name: String) -> String {
+        // `FileManager` reads no more than one piece of such a file.
+        let file = FileHandle(forReadingAtPath: "/proc/\(process.processIdentifier)/\(name)")
+        return String(decoding: ((try? file?.readToEnd()) ?? nil) ?? Data(), as: UTF8.self)
     }
 
     /// Sends a signal and waits for the end.
