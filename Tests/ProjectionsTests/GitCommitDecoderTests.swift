@@ -186,31 +186,6 @@ import Testing
         #expect(branch.scene.issues.map(\.sequence.rawValue) == [1])
     }
 
-    /// The log lacks the first commit, and so the files that only that one shows.
-    @Test func aFolderAfterAnUnknownParentIsThereWithTheFilesThatAreKnown() {
-        var whole = BranchScene()
-        var tree = ["general/.gitkeep": "", "general/a.md": one, "general/b.md": one]
-        whole.commit("1", tree)
-        let steps = [
-            ("general/c.md", two), ("general/a.md", two), ("general/b.md", nil), ("general/.gitkeep", nil),
-            ("general/c.md", nil), ("general/a.md", nil), ("general/d.md", one),
-        ]
-        for (number, (path, text)) in zip(2..., steps) {
-            tree[path] = text
-            whole.commit("\(number)", tree, parents: ["\(number - 1)"])
-        }
-        var part = BranchScene()
-        var messages: [[String]] = []
-        var channels: [[String]] = []
-        for event in whole.events.dropFirst() {
-            part.apply(event)
-            messages.append(part.scene.ids(.messages))
-            channels.append(part.scene.ids(.channels))
-        }
-        #expect(messages == [["c"], ["a", "c"], ["a", "c"], ["a", "c"], ["a"], [], ["d"]])
-        #expect(channels == messages.map { $0.isEmpty ? [] : ["general"] })
-    }
-
     @Test func aChannelGoesWithItsLastFileAndComesBack() {
         var branch = BranchScene()
         branch.commit("a", ["general/m.md": one, "x": ""])

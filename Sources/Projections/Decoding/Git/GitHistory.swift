@@ -100,8 +100,6 @@ struct GitHistory: Codable, Sendable {
     private var tree = GitTree()
     /// How many files each top-level folder has, messages or not; a folder without files is absent, as in git.
     private(set) var folders: [EntityID: Int] = [:]
-    /// How many of them are not in `tree`; a folder without one is absent.
-    private(set) var extraFiles: [EntityID: Int] = [:]
 
     init() {}
 
@@ -305,7 +303,7 @@ struct GitHistory: Codable, Sendable {
         for place in places(ofNode: index) {
             let difference = differences[place]
             tree.set(difference.after, at: difference.path)
-            Self.count(difference.count, in: tree.key(ofPath: difference.path).channel, &folders)
+            count(difference.count, in: tree.key(ofPath: difference.path).channel)
         }
         for extra in extraCounts(at: index) { count(extra.count, in: extra.folder) }
     }
@@ -315,20 +313,15 @@ struct GitHistory: Codable, Sendable {
         for place in places(ofNode: index) {
             let difference = differences[place]
             tree.set(difference.before, at: difference.path)
-            Self.count(-difference.count, in: tree.key(ofPath: difference.path).channel, &folders)
+            count(-difference.count, in: tree.key(ofPath: difference.path).channel)
         }
         for extra in extraCounts(at: index) { count(-extra.count, in: extra.folder) }
     }
 
-    private mutating func count(_ extra: Int, in folder: EntityID) {
-        Self.count(extra, in: folder, &folders)
-        Self.count(extra, in: folder, &extraFiles)
-    }
-
-    private static func count(_ count: Int, in folder: EntityID, _ counts: inout [EntityID: Int]) {
+    private mutating func count(_ count: Int, in folder: EntityID) {
         if count == 0 { return }
-        let sum = (counts[folder] ?? 0) + count
-        counts[folder] = sum == 0 ? nil : sum
+        let sum = (folders[folder] ?? 0) + count
+        folders[folder] = sum == 0 ? nil : sum
     }
 }
 

@@ -78,8 +78,6 @@ private struct GitStepReader {
     /// The commit's own additions and removals of messages, with their blobs, to find moves.
     private var added: [(key: MessageKey, blob: UInt32)] = []
     private var removed: [(key: MessageKey, blob: UInt32)] = []
-    /// How many files each folder gained and lost that the tree does not have as messages' files.
-    private var extraPaths: [EntityID: (added: Int, removed: Int)] = [:]
 
     init(parents: [GitKnownParent], decoder: GitCommitDecoder, scene: GitScene) {
         let basis = parents.basis
@@ -107,7 +105,9 @@ private struct GitStepReader {
     mutating func read(_ change: GitPathChange, into step: inout GitStep, names: inout Names) {
         guard let path = VibeChannelPath(change.path, rules: scene.rules) else { return }
         let channel = names.id(path.channel)
-        count(change, isMessagePath: path.message != nil, in: channel)
+        // Every file counts for its folder, messages or not: git has a folder as long as it has a file.
+        let count = (change.to == nil ? 0 : 1) - (change.from == nil || !hasTree ? 0 : 1)
+        if count != 0 { step.node.folders[channel, default: 0] += count }
         guard let message = path.message else { return }
         let key = MessageKey(channel: channel, id: names.id(message))
         if let to = change.to, to.isFile {
@@ -118,16 +118,6 @@ private struct GitStepReader {
         } else {
             remove(key, isOwn: isOwn(change.path), from: &step)
         }
-    }
-
-    /// Notes a changed file that the tree does not have as a message's file. With `suffixIsCutEverywhere`, two paths may
-    /// be one of the tree's, so all are noted.
-    private mutating func count(_ change: GitPathChange, isMessagePath: Bool, in folder: EntityID) {
-        let isInTree = isMessagePath && !scene.rules.contains(.suffixIsCutEverywhere)
-        let isAdded = change.to.map { !(isInTree && $0.isFile) } ?? false
-        let isRemoved = hasTree && change.from.map { !(isInTree && $0.isFile) } ?? false
-        if isAdded { extraPaths[folder, default: (0, 0)].added += 1 }
-        if isRemoved { extraPaths[folder, default: (0, 0)].removed += 1 }
     }
 
     /// Notes a file's new content: adopted from another parent, or a deed of the commit's own.
@@ -248,25 +238,9 @@ private struct GitStepReader {
         for key in gone { step.node.graves[key]?.after?.isMoved = true }
     }
 
-    /// Counts the files that each folder gains, messages or not: git has a folder as long as it has a file.
-    ///
-    /// After an unknown parent, commits change files that the history never had. To remove those takes nothing away.
-    private func countFiles(in step: inout GitStep) {
-        let areDistinct = !scene.rules.contains(.suffixIsCutEverywhere)
-        for (folder, paths) in extraPaths {
-            let known = areDistinct ? max(0, decoder.history.extraFiles[folder] ?? 0) : paths.removed
-            step.node.folders[folder, default: 0] += paths.added - min(paths.removed, known)
-        }
-        guard areDistinct else { return }
-        for (key, files) in step.node.files where (files.before == nil) != (files.after == nil) {
-            step.node.folders[key.channel, default: 0] += files.after == nil ? -1 : 1
-        }
-    }
-
     /// Finds the folders that this commit made or removed: no parent had them, or every parent had them. Call it last,
     /// once all counts are known.
     func readFolders(into step: inout GitStep, names: Names) {
-        countFiles(in: &step)
         step.node.folders = step.node.folders.filter { $0.value != 0 }
         for (folder, count) in Array(step.node.folders).inOrder({ names.precedes($0.key, $1.key) }) {
             let basis = decoder.history.folders[folder] ?? 0
