@@ -53,6 +53,7 @@ struct CanonicalWriter: ~Copyable {
         var end = count
         for part in parts {
             assert(part.lowerBound >= start && part.upperBound <= count, "a part was written")
+            assert(end + part.count <= capacity, "parts that do not overlap have room")
             (room + end).copyMemory(from: room + part.lowerBound, byteCount: part.count)
             end += part.count
         }

@@ -3,7 +3,8 @@ import JSON
 /// The members of one object, found by name; values are made only of those that somebody reads. Borrows the text: valid
 /// only as long as its bytes are.
 ///
-/// A repeated name keeps its first place and its last value, as in `JSONObject`. Cost of making one: O(bytes) and one array; of each look-up: O(members).
+/// A repeated name keeps its first place and its last value, as in `JSONObject`. Cost of making one: O(bytes) and one array; of
+/// each look-up: O(members).
 struct ObjectView {
     private struct Member {
         let name: JSONText
@@ -53,50 +54,31 @@ struct ObjectView {
 
     /// The members, each name once. Cost: O(members).
     private static func distinct(_ members: [Member]) -> [Member] {
-        members.count > smallCountMax ? distinctOfMany(members) : distinctOfFew(members)
-    }
-
-    private static func distinctOfMany(_ members: [Member]) -> [Member] {
-        var places: [ExactText: Int] = [:]
+        if members.count <= smallCountMax, !hasRepeatedName(members) { return members }
+        var (distinct, places): ([Member], [ExactText: Int]) = ([], [:])
         places.reserveCapacity(members.count)
-        return distinct(members) { member, next in
-            let name = ExactText(member.name.string)
-            if let place = places[name] { return place }
-            places[name] = next
-            return nil
-        }
-    }
-
-    private static func distinctOfFew(_ members: [Member]) -> [Member] {
-        func place(of member: Member, before end: Int) -> Int? {
-            members[..<end].firstIndex { other in
-                // Without escapes, texts of different lengths differ; most names are told apart by that.
-                let (name, otherName) = (member.name, other.name)
-                let mayBeSame = name.bytes.count == otherName.bytes.count || name.hasEscapes || otherName.hasEscapes
-                return mayBeSame && otherName.saysSame(as: name)
-            }
-        }
-        guard members.indices.contains(where: { place(of: members[$0], before: $0) != nil }) else { return members }
-        var known: [Member] = []
-        return distinct(members) { member, next in
-            if let place = known.firstIndex(where: { $0.name.saysSame(as: member.name) }) { return place }
-            known.append(member)
-            return nil
-        }
-    }
-
-    /// - Parameter place: finds the place of an earlier member of the same name among the distinct ones; is told the place that
-    ///   the member gets if there is none.
-    private static func distinct(_ members: [Member], place: (Member, Int) -> Int?) -> [Member] {
-        var distinct: [Member] = []
         for member in members {
-            if let place = place(member, distinct.count) {
+            let name = ExactText(member.name.string)
+            if let place = places[name] {
                 distinct[place] = Member(name: distinct[place].name, value: member.value)
             } else {
+                places[name] = distinct.count
                 distinct.append(member)
             }
         }
         return distinct
+    }
+
+    /// O(n²): only for a small object.
+    private static func hasRepeatedName(_ members: [Member]) -> Bool {
+        members.indices.contains { place in
+            let name = members[place].name
+            return members[(place + 1)...].contains { other in
+                // Without escapes, texts of different lengths differ; most names are told apart by that.
+                let mayBeSame = name.bytes.count == other.name.bytes.count || name.hasEscapes || other.name.hasEscapes
+                return mayBeSame && other.name.saysSame(as: name)
+            }
+        }
     }
 
     /// Whether looking a name up among the members is fast.
