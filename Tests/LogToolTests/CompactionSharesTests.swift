@@ -33,20 +33,20 @@ import Testing
     @Test func aLogIsFoldedOnceForEachShare() throws {
         let directory = try TemporaryDirectory()
         let store = try EventStore.openOrCreate(at: directory.path("L"))
-        _ = try store.append((1...600).map { try Self.draft(message: $0, in: $0 % 40) })
+        _ = try store.append((1...600).map { try DraftEvent.message($0, in: $0 % 40) })
         #expect(try Self.shares(of: store, messagesMax: 1000) == [600])
         let shares = try Self.shares(of: store, messagesMax: 100)
         #expect(shares.reduce(0, +) == 600)
         #expect(shares.count > 5 && shares.allSatisfy { $0 <= 100 }, "\(shares)")
         // A message that answers itself is an issue of the whole source, which one share cannot report.
-        _ = try store.append([try Self.draft(message: 601, in: 3, replyTo: 601)])
+        _ = try store.append([try DraftEvent.message(601, in: 3, replyTo: 601)])
         #expect(try Self.shares(of: store, messagesMax: 100) == [601])
     }
 
     @Test func aChannelIsNotDivided() throws {
         let directory = try TemporaryDirectory()
         let store = try EventStore.openOrCreate(at: directory.path("L"))
-        _ = try store.append((1...600).map { try Self.draft(message: $0, in: $0 < 500 ? 1 : $0) })
+        _ = try store.append((1...600).map { try DraftEvent.message($0, in: $0 < 500 ? 1 : $0) })
         let shares = try Self.shares(of: store, messagesMax: 50)
         #expect(shares.reduce(0, +) == 600 && shares.max() ?? 0 >= 499 && shares.count < 12)
     }
@@ -125,19 +125,6 @@ import Testing
                 }
             },
             events: try store.allEvents().map { "\($0.envelope.sequence) \(Hasher256.hash($0.payload).hex)" }
-        )
-    }
-
-    private static func draft(message id: Int, in channel: Int, replyTo: Int? = nil) throws -> DraftEvent {
-        let reply = replyTo.map { #","message_reference":{"message_id":"\#($0)"}"# } ?? ""
-        let text = #""author_id":"1","content":"hi","created_at":"2026-03-01T11:00:00Z""#
-        let data = #"{"id":"\#(id)","channel_id":"\#(channel)",\#(text)\#(reply)}"#
-        return DraftEvent(
-            recordedAt: Timestamp(seconds: 1_770_000_000),
-            source: try SourceName("app"),
-            kind: try EventKind("gateway.frame/1"),
-            attributes: ["dir": "in"],
-            payload: Array(#"{"op":0,"t":"MESSAGE_CREATE","s":\#(id),"d":\#(data)}"#.utf8)
         )
     }
 }

@@ -76,7 +76,7 @@ import Testing
         #expect(text.contains("after 9s") && text.contains("after 36s") && text.contains("after 45s"))
     }
 
-    /// What is read keeps pages of the log from being used again, so nothing is read while somebody looks at the output.
+    /// An open read session keeps LMDB from reusing pages, so a search holds none while its output waits.
     @Test(.hangGuard) func aSearchThatWaitsForItsReaderReadsNoLog() async throws {
         let folder = try TemporaryDirectory()
         try folder.makeLog(messages: 3000)

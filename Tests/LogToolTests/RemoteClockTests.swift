@@ -14,7 +14,7 @@ import Testing
         directory = try TemporaryDirectory()
         store = try EventStore.openOrCreate(at: directory.path("L"))
         _ = try store.append([
-            try Self.message(1, at: "2027-01-01T00:00:00.000000001Z"), try Self.message(2, at: "2026-03-01T00:00:00Z"),
+            try .message(1, at: "2027-01-01T00:00:00.000000001Z"), try .message(2, at: "2026-03-01T00:00:00Z"),
         ])
     }
 
@@ -24,7 +24,7 @@ import Testing
         try compact()
         #expect(try clock() == before)
         // Facts are told again by the next compaction.
-        _ = try store.append([try Self.message(3, at: "2026-04-01T00:00:00Z")])
+        _ = try store.append([try .message(3, at: "2026-04-01T00:00:00Z")])
         try compact()
         #expect(try clock() == before)
     }
@@ -32,7 +32,7 @@ import Testing
     @Test func aPointByItLiesWhereItLayBefore() throws {
         #expect(try ["2026-06-01", "2027-06-01"].map(sequence) == [0, 2])
         try compact()
-        _ = try store.append([try Self.message(3, at: "2028-01-01T00:00:00Z")])
+        _ = try store.append([try .message(3, at: "2028-01-01T00:00:00Z")])
         #expect(try store.read { $0.decidedAt.rawValue } == 2)
         // No state that is left is as old as the first time.
         #expect(try ["2026-06-01", "2027-06-01"].map(sequence) == [0, 3])
@@ -49,17 +49,5 @@ import Testing
         let policy = RetentionPolicy(messagesPerChannel: 1)
         let summary = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_000))
         #expect(summary.events.after < summary.events.before)
-    }
-
-    private static func message(_ id: Int, at time: String) throws -> DraftEvent {
-        let text = #""author_id":"1","content":"hi","created_at":"\#(time)""#
-        let data = #"{"id":"\#(id)","channel_id":"7",\#(text)}"#
-        return DraftEvent(
-            recordedAt: Timestamp(seconds: 1_770_000_000),
-            source: try SourceName("app"),
-            kind: try EventKind("gateway.frame/1"),
-            attributes: ["dir": "in"],
-            payload: Array(#"{"op":0,"t":"MESSAGE_CREATE","s":\#(id),"d":\#(data)}"#.utf8)
-        )
     }
 }
