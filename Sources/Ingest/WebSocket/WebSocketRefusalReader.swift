@@ -37,7 +37,13 @@ final class WebSocketRefusalReader: ChannelInboundHandler {
     static let install: @Sendable (any Channel) -> EventLoopFuture<WebSocketUpgrade> = { channel in
         let promise = channel.eventLoop.makePromise(of: HTTPResponseHead.self)
         return channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(WebSocketRefusalReader(promise: promise))
+            do {
+                try channel.pipeline.syncOperations.addHandler(WebSocketRefusalReader(promise: promise))
+            } catch {
+                // Nobody else fails it, and NIO ends a debug build over a promise without a result.
+                promise.fail(error)
+                throw error
+            }
             return .refused(Answer(head: promise.futureResult))
         }
     }
