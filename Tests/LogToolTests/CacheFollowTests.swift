@@ -50,7 +50,7 @@ import Testing
             process.executableURL = try ToolRun.executable
             process.arguments = ["rebuild", "L", "--to", "c.sqlite", "--follow"]
             process.currentDirectoryURL = directory.url
-            process.standardOutput = FileHandle.nullDevice
+            (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
             try process.run()
             let capture = SampleCaptures.gateway(messages: 10 + 10 * round)
             try directory.write(capture, to: "c.ndjson")
@@ -66,6 +66,7 @@ import Testing
             #expect(try database.faults().isEmpty)
             let meta = try database.lines("SELECT value FROM meta WHERE name IN ('digest', 'sequence') ORDER BY name")
             let values = meta.map { $0.filter { $0.isHexDigit } }
+            try #require(values.count == 2, "\(meta)")
             let digest = try ToolRun.run(["replay", "L", "--digest", "--at", values[1]], in: directory).output
             #expect(digest.trimmingCharacters(in: .whitespacesAndNewlines) == values[0])
             let at = try ToolRun.run(["diff", "L@\(values[1])", "c.sqlite"], in: directory)

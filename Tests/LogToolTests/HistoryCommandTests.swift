@@ -84,7 +84,7 @@ import Testing
         process.executableURL = try ToolRun.executable
         process.arguments = ["history", "L", "--match", "message", "--jsonl"]
         process.currentDirectoryURL = folder.url
-        process.standardOutput = pipe
+        (process.standardOutput, process.standardError) = (pipe, FileHandle.nullDevice)
         try process.run()
         // More follows than the pipe holds.
         #expect(!pipe.fileHandleForReading.availableData.isEmpty)
@@ -176,7 +176,7 @@ import Testing
         process.executableURL = try ToolRun.executable
         process.arguments = ["history", "L", "--match", "message", "--prove", "--jsonl"]
         process.currentDirectoryURL = folder.url
-        process.standardOutput = pipe
+        (process.standardOutput, process.standardError) = (pipe, FileHandle.nullDevice)
         try process.run()
         var lines = pipe.fileHandleForReading.availableData
         try folder.write(SampleCaptures.gateway(messages: 1), to: "other.ndjson")

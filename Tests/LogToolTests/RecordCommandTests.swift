@@ -81,6 +81,7 @@ import Testing
         process.executableURL = try ToolRun.executable
         process.arguments = ["record", "--config", "c.yaml"]
         process.currentDirectoryURL = folder.url
+        process.standardOutput = FileHandle.nullDevice
         try Data().write(to: URL(fileURLWithPath: folder.path("err")))
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path("err")))
         try process.run()

@@ -111,7 +111,7 @@ import Testing
         process.arguments = ["events", "L", "--follow", "--jsonl"]
         process.currentDirectoryURL = folder.url
         let output = Pipe()
-        process.standardOutput = output
+        (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
         try process.run()
         // The first bytes say that it has begun to follow.
         #expect(!output.fileHandleForReading.availableData.isEmpty)

@@ -21,9 +21,9 @@ import Testing
         }
         let frames = try bench.events().filter { $0.kind == "gateway.frame/1" }
         #expect(frames.map(\.key) == frames.indices.map { "c1/\($0 + 1)" })
-        #expect(frames[0].text == #"{"op":10,"d":{"heartbeat_interval":3600000}}"#)
-        #expect(frames[1].text == #"{"op":2,"d":{"token":"[redacted]"}}"#)
-        #expect(frames[1].attribute("dir") == "out" && frames[1].attribute("redacted") == "1")
+        #expect(try frames.at(0).text == #"{"op":10,"d":{"heartbeat_interval":3600000}}"#)
+        #expect(try frames.at(1).text == #"{"op":2,"d":{"token":"[redacted]"}}"#)
+        #expect(try frames.at(1).attribute("dir") == "out" && frames.at(1).attribute("redacted") == "1")
         #expect(frames.contains { $0.text.contains(#""content":"tea at 4 \u0026 cake?""#) })
         #expect(try !bench.logHolds("tok-1"))
         await fake.stop()

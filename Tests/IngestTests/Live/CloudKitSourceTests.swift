@@ -51,7 +51,7 @@ import Testing
         try await bench.record(source(server, bench))
         let second = first + ["lookup Session - -", "query Prompt 1 true", "query Prompt 1 true"]
         #expect(try calls(bench) == second)
-        #expect(try bench.texts("cloudkit.records/1")[2].contains("NOT_FOUND"))
+        #expect(try bench.texts("cloudkit.records/1").at(2).contains("NOT_FOUND"))
         cloud.state.withLock { $0.prompts = ["p": ("2", true)] }
         try await bench.record(source(server, bench))
         #expect(try calls(bench) == second + ["query Prompt 1 true", "query Prompt 1 true"])

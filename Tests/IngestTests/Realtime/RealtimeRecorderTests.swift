@@ -80,7 +80,7 @@ import Testing
         }
         let gaps = try bench.events().filter { $0.text.contains(#""reason":"disconnected""#) }
         #expect(gaps.count == 4)
-        #expect(gaps[0].text.hasPrefix(#"{"topic":"realtime:public:notes","reason":"disconnected","from":""#))
+        #expect(try gaps.at(0).text.hasPrefix(#"{"topic":"realtime:public:notes","reason":"disconnected","from":""#))
         #expect(try bench.events().contains { $0.key == "c2/open" })
         await fake.stop()
     }
