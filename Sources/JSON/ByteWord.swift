@@ -31,6 +31,14 @@ package enum ByteWord {
         let slashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
         return ((word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word) & 0x8080_8080_8080_8080
     }
+
+    /// Marks the bytes that JSON strings escape: control characters, quotes and backslashes. Only the lowest mark is
+    /// reliable. Bytes above 0x7F are not escaped, so unlike in `specials` they are not marked.
+    @inlinable @inline(__always)
+    static func escaped(_ word: UInt64) -> UInt64 {
+        let controls = (word &- all(0x20)) & ~word & highBits
+        return controls | zeros(word ^ all(UInt8(ascii: "\""))) | zeros(word ^ all(UInt8(ascii: "\\")))
+    }
 }
 
 extension UnsafeRawBufferPointer {
@@ -92,16 +100,12 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The offset of the next byte at or after `start` that JSON strings escape, a control character, quote or
-    /// backslash; `count` if none follows. Bytes above 0x7F are not escaped, so unlike in `specials` they are no match.
+    /// backslash; `count` if none follows.
     @inlinable
     package func escaped(from start: Int) -> Int {
         var index = start
         while count - index >= ByteWord.size {
-            let word = self.word(index)
-            let controls = (word &- ByteWord.all(0x20)) & ~word & 0x8080_8080_8080_8080
-            let quotes = ByteWord.zeros(word ^ ByteWord.all(0x22))
-            let slashes = ByteWord.zeros(word ^ ByteWord.all(0x5C))
-            let marks = controls | quotes | slashes
+            let marks = ByteWord.escaped(word(index))
             if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
             index += ByteWord.size
         }

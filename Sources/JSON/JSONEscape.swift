@@ -56,31 +56,41 @@ package enum JSONEscape {
         replacingHalves: Bool
     ) -> (count: Int, fault: Int?) {
         let bytes = raw.assumingMemoryBound(to: UInt8.self)
-        guard let start = bytes.baseAddress, var target = room.baseAddress else { return (0, nil) }
+        guard var target = room.baseAddress else { return (0, nil) }
         let first = target
         var index = 0
-        while true {
-            let end = raw.backslash(from: index)
-            target.update(from: start + index, count: end - index)
-            target += end - index
-            guard end < raw.count else { break }
-            if let (scalar, length) = scalar(bytes, at: end) {
-                // An escape of one letter is by far the most frequent.
-                if scalar.isASCII {
-                    target.pointee = UInt8(truncatingIfNeeded: scalar.value)
-                    target += 1
-                } else {
-                    append(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter, to: &target)
-                }
-                index = end + length
+        while index < raw.count {
+            assert(target - first <= index, "no escape is shorter than the bytes that it stands for")
+            if raw.count - index >= ByteWord.size {
+                // All eight bytes are copied, and those from the backslash on overwritten.
+                let word = raw.word(index)
+                UnsafeMutableRawPointer(target).storeBytes(of: word.littleEndian, as: UInt64.self)
+                let marks = ByteWord.zeros(word ^ ByteWord.all(UInt8(ascii: "\\")))
+                let plain = marks == 0 ? ByteWord.size : marks.trailingZeroBitCount / 8
+                index += plain
+                target += plain
+                if marks == 0 { continue }
+            } else if raw[index] != UInt8(ascii: "\\") {
+                target.pointee = raw[index]
+                index += 1
+                target += 1
+                continue
+            }
+            // An escape of one letter is by far the most frequent.
+            if index + 1 < raw.count, let letter = simpleEscape(raw[index + 1]) {
+                target.pointee = letter
+                target += 1
+                index += 2
+            } else if let (scalar, length) = scalar(bytes, at: index) {
+                append(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter, to: &target)
+                index += length
             } else {
-                guard replacingHalves else { return (target - first, end) }
+                guard replacingHalves else { return (target - first, index) }
                 append(UTF8.encodedReplacementCharacter, to: &target)
                 // Among well-formed escapes only half a pair has no scalar: `\u` and four digits.
-                index = end + 6
+                index += 6
             }
         }
-        assert(target - first <= raw.count, "the room is as long as the string")
         return (target - first, nil)
     }
 
@@ -90,6 +100,33 @@ package enum JSONEscape {
             target.pointee = unit
             target += 1
         }
+    }
+
+    /// The room that `write` needs for so many bytes.
+    static func room(for byteCount: Int) -> Int { 6 * byteCount + ByteWord.size }
+
+    /// Writes a text with its escapes, and returns their number of bytes. The room must be that of `room(for:)`.
+    ///
+    /// A text of JSON, such as a payload, has a quote every few bytes. So whole words are copied, and what they copied behind
+    /// such a byte is overwritten.
+    static func write(_ text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Int {
+        assert(room.count >= Self.room(for: text.count), "no byte takes more than six")
+        var (index, count) = (0, 0)
+        while index < text.count {
+            let word = text.partialWord(index)
+            room.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+            let marks = ByteWord.escaped(word)
+            // The zeros behind the end are marked, too.
+            let plain = marks == 0 ? ByteWord.size : marks.trailingZeroBitCount / 8
+            index += plain
+            count += plain
+            guard index < text.count, marks != 0 else { continue }
+            let (escape, length) = written(text[index])
+            room.storeBytes(of: escape.littleEndian, toByteOffset: count, as: UInt64.self)
+            index += 1
+            count += length
+        }
+        return count
     }
 
     /// The escape that RFC 8785 asks for: its bytes, the first in the lowest place, and their number. Only for control

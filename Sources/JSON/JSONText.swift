@@ -77,6 +77,25 @@ package struct JSONText: BitwiseCopyable {
         throw JSONError(offset: fault, reason: "an escape is half a surrogate pair, which stands for no bytes")
     }
 
+    /// Checks what `decoded` does, without an array for a text that has no escape of a surrogate.
+    ///
+    /// - Throws: as `decoded`.
+    package func checkDecodes() throws(JSONError) {
+        if hasEscapes, mayHaveSurrogates { _ = try decoded() }
+    }
+
+    /// Whether `\ud` stands in the bytes, as in each escape of a surrogate, and behind an escaped backslash. Looks at all bytes
+    /// without a branch, so that the compiler compares many at once.
+    private var mayHaveSurrogates: Bool {
+        var found: UInt8 = 0
+        for index in bytes.indices.dropFirst(2) {
+            let start = bytes[index - 2] ^ UInt8(ascii: "\\") | bytes[index - 1] ^ UInt8(ascii: "u")
+            let digit = (bytes[index] | 0x20) ^ UInt8(ascii: "d")
+            found |= start | digit == 0 ? 1 : 0
+        }
+        return found != 0
+    }
+
     /// The text's UTF-8 bytes in a new array; half a surrogate pair becomes U+FFFD.
     @usableFromInline var unescaped: [UInt8] { JSONEscape.decode(bytes, replacingHalves: true).bytes }
 

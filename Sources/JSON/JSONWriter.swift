@@ -53,30 +53,19 @@ package struct JSONWriter {
         needsComma = true
     }
 
-    /// Appends a text whose first byte to escape is at `first`. The room is made once: a text of JSON, such as a payload, has
-    /// a quote every few bytes.
+    /// How many bytes of a text are escaped at once, in room on the stack.
+    private static let pieceBytes = 512
+
+    /// Appends a text whose first byte to escape is at `first`.
     private mutating func appendEscaped(_ text: UnsafeRawBufferPointer, from first: Int) {
-        let start = bytes.count
-        let length = Self.length(of: text, from: first)
-        bytes.append(contentsOf: repeatElement(0, count: length))
-        bytes.withUnsafeMutableBytes { room in
-            guard var target = room.baseAddress.map({ $0 + start }), let source = text.baseAddress else { return }
-            var (plain, end) = (0, first)
-            while true {
-                target.copyMemory(from: source + plain, byteCount: end - plain)
-                target += end - plain
-                guard end < text.count else { break }
-                let (word, count) = JSONEscape.written(text[end])
-                withUnsafeBytes(of: word.littleEndian) { escape in
-                    guard let escape = escape.baseAddress else { return }
-                    target.copyMemory(from: escape, byteCount: count)
-                }
-                target += count
-                plain = end + 1
-                end = text.escaped(from: plain)
+        bytes.append(contentsOf: text[..<first])
+        withUnsafeTemporaryAllocation(byteCount: JSONEscape.room(for: Self.pieceBytes), alignment: 8) { room in
+            for start in stride(from: first, to: text.count, by: Self.pieceBytes) {
+                let piece = text[start..<min(start + Self.pieceBytes, text.count)]
+                let count = JSONEscape.write(UnsafeRawBufferPointer(rebasing: piece), into: room)
+                bytes.append(contentsOf: room[..<count])
             }
         }
-        assert(bytes.count == start + length, "the length was computed from the same escapes")
     }
 
     /// Writes a string; its bytes must be UTF-8.
@@ -139,16 +128,11 @@ package struct JSONWriter {
     /// a text is written. Cost: one search for bytes to escape.
     package static func length(ofString text: UnsafeBufferPointer<UInt8>) -> Int {
         let raw = UnsafeRawBufferPointer(text)
-        return length(of: raw, from: raw.escaped(from: 0)) + 2
-    }
-
-    /// The number of bytes of a text with its escapes; `first` is the index of the first byte to escape.
-    private static func length(of text: UnsafeRawBufferPointer, from first: Int) -> Int {
-        var length = text.count
-        var index = first
-        while index < text.count {
-            length += JSONEscape.written(text[index]).count - 1
-            index = text.escaped(from: index + 1)
+        var length = raw.count + 2
+        var index = raw.escaped(from: 0)
+        while index < raw.count {
+            length += JSONEscape.written(raw[index]).count - 1
+            index = raw.escaped(from: index + 1)
         }
         return length
     }
