@@ -22,9 +22,33 @@ import Testing
                 default: line.insert(line[Int.random(in: 0..<line.count, using: &generator)], at: index)
                 }
             }
-            if (try? line.withUnsafeBufferPointer({ try CaptureLine(parsing: $0) })) != nil { accepted += 1 }
+            let whole = Self.reading(line, decodesFrame: true)
+            if case .success = whole { accepted += 1 }
+            // Without the frame's bytes the verdict is the same.
+            #expect(Self.summary(whole) == Self.summary(Self.reading(line, decodesFrame: false)))
         }
         #expect(accepted > 1_000)
         #expect(accepted < 6_000)
+    }
+
+    private static func reading(_ line: [UInt8], decodesFrame: Bool) -> Result<CaptureLine, CaptureFault> {
+        line.withUnsafeBufferPointer { bytes in
+            Result { () throws(CaptureFault) in try CaptureLine(parsing: bytes, decodesFrame: decodesFrame) }
+        }
+    }
+
+    /// Everything but a frame's bytes.
+    private static func summary(_ reading: Result<CaptureLine, CaptureFault>) -> String {
+        switch reading {
+        case .failure(let fault): return fault.reason
+        case .success(let line):
+            let content =
+                switch line.content {
+                case .frame(let direction, let bytes): "\(direction) \(bytes.isEmpty)"
+                case .file(let path, let isRemoval, let bytes): "\(path) \(isRemoval) \(bytes.isEmpty)"
+                case .link(let state, let code): "\(state) \(code ?? "")"
+                }
+            return "\(line.milliseconds) \(content)"
+        }
     }
 }

@@ -14,6 +14,9 @@ struct CaptureKindGuess {
     private var isFirstOfConnection = true
     private var isStream = false
 
+    /// Whether the bytes of the next frame are looked at.
+    var looksAtFrames: Bool { frameCount < Self.frameCountMax }
+
     /// Takes a line into account; lines must come in the capture's order.
     mutating func look(at line: CaptureLine) {
         switch line.content {
@@ -23,7 +26,7 @@ struct CaptureKindGuess {
         case .file: kinds.insert(.status)
         case .frame(_, let bytes):
             defer { isFirstOfConnection = false }
-            guard frameCount < Self.frameCountMax else { return }
+            guard looksAtFrames else { return }
             frameCount += 1
             if isFirstOfConnection { isStream = Self.beginsEventStream(bytes) }
             if isStream {

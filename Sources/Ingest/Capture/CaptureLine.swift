@@ -50,8 +50,10 @@ struct CaptureFault: Error, Hashable {
 
 extension CaptureLine {
     /// Reads one line, without its end. Ignores unknown members; a member that occurs twice is a fault.
-    init(parsing line: UnsafeBufferPointer<UInt8>) throws(CaptureFault) {
-        var members = CaptureMembers()
+    ///
+    /// - Parameter decodesFrame: false to check `raw` only: bytes that are not empty are then one zero.
+    init(parsing line: UnsafeBufferPointer<UInt8>, decodesFrame: Bool = true) throws(CaptureFault) {
+        var members = CaptureMembers(decodesFrame: decodesFrame)
         do throws(JSONError) {
             try members.read(line)
         } catch {

@@ -19,6 +19,12 @@ struct CaptureMembers {
     private var present: UInt8 = 0
     /// The names of the other members that are not `null`.
     private var others: Set<String> = []
+    private let decodesFrame: Bool
+
+    /// - Parameter decodesFrame: as in `CaptureLine`.
+    init(decodesFrame: Bool) {
+        self.decodesFrame = decodesFrame
+    }
 
     private struct Texts {
         var direction, raw, base64, path, operation, link: [UInt8]?
@@ -104,7 +110,7 @@ struct CaptureMembers {
             return false
         case (.code, _): try reader.skip()
         case (.direction, .string): texts.direction = try reader.string().decoded()
-        case (.raw, .string): texts.raw = try reader.string().decoded()
+        case (.raw, .string): texts.raw = try frame(try reader.string())
         case (.base64, .string): texts.base64 = try reader.string().decoded()
         case (.path, .string): texts.path = try reader.string().decoded()
         case (.operation, .string): texts.operation = try reader.string().decoded()
@@ -116,6 +122,13 @@ struct CaptureMembers {
 }
 
 extension CaptureMembers {
+    /// The bytes of a frame, or a zero in their place.
+    private func frame(_ text: JSONText) throws(JSONError) -> [UInt8] {
+        if decodesFrame { return try text.decoded() }
+        try text.checkDecodes()
+        return text.bytes.isEmpty ? [] : [0]
+    }
+
     /// The content of the line: everything but its time.
     func content() throws(CaptureFault) -> CaptureLine.Content {
         // `link` decides before `path` and `op`, and those before `dir`.

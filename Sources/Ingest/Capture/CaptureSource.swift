@@ -65,7 +65,8 @@ struct CaptureCheck {
         var lines = file.lines()
         while let line = try lines.next() {
             do throws(CaptureFault) {
-                let parsed = try line.parsed()
+                let looksAtFrames = kind == nil ? guess.looksAtFrames : fit != nil
+                let parsed = try line.parsed(decodesFrame: looksAtFrames)
                 if let fault = kind.flatMap(parsed.fault) { throw CaptureFault(reason: fault) }
                 if !firsts.contains(where: { $0.line.shape == parsed.shape }) { firsts.append((line.number, parsed)) }
                 if kind == nil { guess.look(at: parsed) } else { fit?.look(at: parsed, number: line.number) }
@@ -95,14 +96,15 @@ struct CaptureCheck {
 extension CaptureLineReader.Line {
     /// The line's content.
     ///
+    /// - Parameter decodesFrame: as in `CaptureLine`.
     /// - Throws: `CaptureFault` if it is no capture line.
-    func parsed() throws(CaptureFault) -> CaptureLine {
+    func parsed(decodesFrame: Bool = true) throws(CaptureFault) -> CaptureLine {
         if isTooLong {
             throw CaptureFault(reason: "the line is longer than \(CaptureLineReader.lineBytesMax >> 20) MiB")
         }
         if bytes.isEmpty { throw CaptureFault(reason: "the line is empty") }
         let result = bytes.withUnsafeBufferPointer { line in
-            Result { () throws(CaptureFault) in try CaptureLine(parsing: line) }
+            Result { () throws(CaptureFault) in try CaptureLine(parsing: line, decodesFrame: decodesFrame) }
         }
         do throws(CaptureFault) {
             return try result.get()
