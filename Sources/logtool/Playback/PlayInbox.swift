@@ -24,8 +24,6 @@ final class PlayInbox: Sendable {
         /// The suspended task and the number of its wait; `nil` while no task waits.
         var waiter: (ticket: Int, continuation: CheckedContinuation<Void, Never>)?
         var tickets = 0
-        /// The number of the last wait whose limit has passed. It may pass before the task is suspended.
-        var passed = 0
         /// True once the waiting task was cancelled; later waits return at once.
         var isEnded = false
     }
@@ -67,40 +65,38 @@ final class PlayInbox: Sendable {
             state.tickets += 1
             return state.tickets
         }
-        let timer = limit.map { limit in
-            Task {
-                try? await Task.sleep(for: limit)
-                self.pass(ticket)
-            }
-        }
+        var timer: Task<Void, Never>?
         defer { timer?.cancel() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let goesOn = state.withLock { state in
                     // An event that came since `takeAll` must not be slept over, so this is tested under the lock that
                     // registers the waiter.
-                    guard state.events.isEmpty, !state.isEnded, state.passed < ticket else { return true }
+                    guard state.events.isEmpty, !state.isEnded else { return true }
                     assert(state.waiter == nil, "one task waits at a time")
                     state.waiter = (ticket, continuation)
                     return false
                 }
-                if goesOn { continuation.resume() }
+                if goesOn { return continuation.resume() }
+                // Only now: a limit that passed before the waiter is registered would end nothing.
+                timer = limit.map { limit in
+                    Task {
+                        try? await Task.sleep(for: limit)
+                        self.wake(ticket)
+                    }
+                }
             }
         } onCancel: {
-            let waiter = state.withLock { state in
-                state.isEnded = true
-                defer { state.waiter = nil }
-                return state.waiter?.continuation
-            }
-            waiter?.resume()
+            state.withLock { $0.isEnded = true }
+            wake(nil)
         }
     }
 
-    /// Ends a wait whose limit has passed. Thanks to the ticket, a timer that fires late ends only its own wait.
-    private func pass(_ ticket: Int) {
+    /// Resumes the waiter with this ticket, or any waiter for `nil`. Thanks to the ticket, a timer that fires late ends
+    /// only its own wait.
+    private func wake(_ ticket: Int?) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            state.passed = max(state.passed, ticket)
-            guard let waiter = state.waiter, waiter.ticket == ticket else { return nil }
+            guard let waiter = state.waiter, ticket == nil || waiter.ticket == ticket else { return nil }
             state.waiter = nil
             return waiter.continuation
         }
