@@ -53,8 +53,9 @@ package struct JSONWriter {
         needsComma = true
     }
 
-    /// How many bytes of a text are escaped at once, in room on the stack.
-    private static let pieceBytes = 512
+    /// How many bytes of a text are escaped at once. Their room is below the 1 KiB that a temporary allocation always has on the
+    /// stack.
+    private static let pieceBytes = 160
 
     /// Appends a text whose first byte to escape is at `first`.
     private mutating func appendEscaped(_ text: UnsafeRawBufferPointer, from first: Int) {

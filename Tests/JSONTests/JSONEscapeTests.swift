@@ -14,7 +14,7 @@ import Testing
     /// Texts in which one byte of `rarity` is out of the ordinary, of all lengths up to 40 and around that of a piece.
     private static func texts(rarity: Int) -> [[UInt8]] {
         var random = SeededGenerator(seed: UInt64(rarity))
-        return (Array(0...40) + Array(500...530) + Array(1020...1030)).map { count in
+        return (Array(0...40) + Array(150...170) + Array(310...330)).map { count in
             (0..<count).map { _ in
                 Int.random(in: 0..<rarity, using: &random) == 0 ? bytes.randomElement(using: &random) ?? 0 : 0x78
             }
@@ -23,8 +23,8 @@ import Testing
 
     private static func written(_ text: [UInt8]) -> [UInt8] {
         text.flatMap { byte -> [UInt8] in
-            let (word, count) = JSONEscape.written(byte)
             guard byte < 0x20 || byte == 0x22 || byte == 0x5C else { return [byte] }
+            let (word, count) = JSONEscape.written(byte)
             return (0..<count).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
         }
     }
