@@ -6,6 +6,9 @@ struct RowChange: Codable, Sendable {
         case insert = "INSERT"
         case update = "UPDATE"
         case delete = "DELETE"
+
+        /// Whether a row exists of which a change of this kind is the only one.
+        var givesRow: Bool { self != .delete }
     }
 
     var table: EntityID
@@ -25,10 +28,4 @@ struct RowChange: Codable, Sendable {
     var isReading = false
     /// True if changes apply in arrival order, duplicates included.
     var isPlacedByArrival = false
-
-    /// Whether a row exists of which this is the only change.
-    var givesRow: Bool { operation != .delete }
-
-    /// The names in `columns` without a value in `record`, in the order of their UTF-8 bytes.
-    var columnsWithoutValue: [String] { columns.names(besides: record.shape) }
 }

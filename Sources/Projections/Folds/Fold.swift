@@ -16,10 +16,6 @@ protocol Fold: StatePart {
     /// have no row at some `asOf`.
     func keys(in section: Section, names: Names) -> [EntityKey]
 
-    /// The keys of `keys(in:names:)` in any order, for the digest, which depends on none. A fold of which states hold very
-    /// many rows leaves the sorting out.
-    func unsortedKeys(in section: Section, names: Names) -> [EntityKey]
-
     /// The keys of this fold's rows and of things that have a history but no row any more. Defaults to `keys`.
     func knownKeys(in section: Section, names: Names) -> [EntityKey]
 
@@ -29,6 +25,10 @@ protocol Fold: StatePart {
     /// SHA-256 over the canonical text of the row of one key, without `source` and without the members outside the digest;
     /// `nil` if the state has none. A fold of which states hold very many rows writes the text without making the row.
     func digestRow(for key: EntityKey, context: RowContext) -> Hash256?
+
+    /// Calls `take` with each key and its `digestRow`, in any order: the digest depends on none. A fold of which states hold
+    /// very many rows walks them as they lie.
+    func forEachDigestRow(in section: Section, context: RowContext, _ take: (EntityKey, Hash256) -> Void)
 
     /// The history of one entity, oldest first; `nil` if it was never known.
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]?
@@ -42,10 +42,6 @@ protocol Fold: StatePart {
 }
 
 extension Fold {
-    func unsortedKeys(in section: Section, names: Names) -> [EntityKey] {
-        keys(in: section, names: names)
-    }
-
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
         keys(in: section, names: names)
     }
@@ -54,6 +50,12 @@ extension Fold {
         guard var covered = row(for: key, context: context)?.object else { return nil }
         for member in key.section.membersOutsideDigest { covered[member] = nil }
         return JSONValue.object(covered).canonicalHash
+    }
+
+    func forEachDigestRow(in section: Section, context: RowContext, _ take: (EntityKey, Hash256) -> Void) {
+        for key in keys(in: section, names: context.names) {
+            if let row = digestRow(for: key, context: context) { take(key, row) }
+        }
     }
 
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {

@@ -11,19 +11,22 @@ import EventLog
 struct Rows: Fold {
     /// A row as it is kept. Most rows of a table that is being filled have one change, which says all that a register and a
     /// history would say, in a third of the memory.
-    private enum Entry: Codable {
-        /// The row's only change, and its event.
-        case once(RowChange, EventReference)
-        /// The index in `folded`.
-        case often(table: EntityID, id: EntityID, UInt32)
+    ///
+    /// Not an enumeration: reading one member of an element copies that member, and a pattern copies all of them.
+    private struct Entry: Codable {
+        /// The row's only change. Of a row of several, only its table and id mean something.
+        var change: RowChange
+        /// The event of the only change.
+        let event: EventReference
+        /// The place in `folded` of a row of several changes, counted from 1; 0 for any other row.
+        var number: UInt32 = 0
 
         @inline(__always)
-        var key: EntityKey {
-            switch self {
-            case .once(let change, _): EntityKey(.rows, change.table, change.id)
-            case .often(let table, let id, _): EntityKey(.rows, table, id)
-            }
-        }
+        var key: EntityKey { EntityKey(.rows, change.table, change.id) }
+
+        /// The index in `folded`; `nil` for a row of one change.
+        @inline(__always)
+        var place: Int? { number == 0 ? nil : Int(number) - 1 }
     }
 
     /// In the order in which they became known. A deleted row stays, since an older change may still come and must not
@@ -64,25 +67,24 @@ struct Rows: Fold {
         places.add(hash(of: key), place: entries.count)
         // By a quarter and not by double, as the memory of very many rows counts.
         if entries.count == entries.capacity { entries.reserveCapacity(entries.count + entries.count / 4 + 8) }
-        entries.append(.once(change, event))
-        return change.givesRow
+        entries.append(Entry(change: change, event: event))
+        return change.operation.givesRow
     }
 
     /// Applies a change to a known row. Whether the row shows another way then.
     private mutating func apply(_ change: RowChange, at event: EventReference, place: Int) -> Bool {
-        switch entries[place] {
-        case .once(let first, let firstEvent):
-            // A repeat has no effect, as in `RowRegister.apply`.
-            if !change.isPlacedByArrival, change.identity == first.identity { return false }
-            var row = FoldedRow(first, at: firstEvent)
-            let isChanged = row.apply(change, at: event)
-            entries[place] = .often(table: first.table, id: first.id, UInt32(truncatingIfNeeded: folded.count))
-            folded.append(row)
-            return isChanged
-        case .often(_, _, let index):
+        if let index = entries[place].place {
             // The row changes where it is stored, without a copy.
-            return folded[Int(index)].apply(change, at: event)
+            return folded[index].apply(change, at: event)
         }
+        // A repeat has no effect, as in `RowRegister.apply`.
+        if !change.isPlacedByArrival, change.identity == entries[place].change.identity { return false }
+        var row = FoldedRow(entries[place].change, at: entries[place].event)
+        let isChanged = row.apply(change, at: event)
+        (entries[place].change.record, entries[place].change.columns) = (RowRecord(), .empty)
+        folded.append(row)
+        entries[place].number = UInt32(truncatingIfNeeded: folded.count)
+        return isChanged
     }
 
     private func hash(of key: EntityKey) -> UInt64 { places.hash(key.first.rawValue, key.second.rawValue) }
@@ -95,10 +97,7 @@ struct Rows: Fold {
     subscript(key: EntityKey) -> FoldedRow? { place(of: key).map { row(entries[$0]) } }
 
     private func row(_ entry: Entry) -> FoldedRow {
-        switch entry {
-        case .once(let change, let event): FoldedRow(change, at: event)
-        case .often(_, _, let index): folded[Int(index)]
-        }
+        entry.place.map { folded[$0] } ?? FoldedRow(entry.change, at: entry.event)
     }
 
     /// The keys of the rows for which a condition holds, in any order.
@@ -106,24 +105,17 @@ struct Rows: Fold {
         entries.compactMap { isWanted($0.key, row($0)) ? $0.key : nil }
     }
 
+    /// Whether the row at a place of `entries` exists.
     @inline(__always)
-    private func isPresent(_ entry: Entry) -> Bool {
-        switch entry {
-        case .once(let change, _): change.givesRow
-        case .often(_, _, let index): folded[Int(index)].register.isPresent
-        }
+    private func isPresent(at place: Int) -> Bool {
+        if let index = entries[place].place { return folded[index].register.isPresent }
+        return entries[place].change.operation.givesRow
     }
 
     func keys(in section: Section, names: Names) -> [EntityKey] {
-        unsortedKeys(in: section, names: names).sorted { names.precedes($0, $1) }
-    }
-
-    func unsortedKeys(in section: Section, names: Names) -> [EntityKey] {
         guard section == .rows else { return [] }
-        // Through a pointer, so that no entry is copied.
-        return entries.withUnsafeBufferPointer { entries in
-            entries.indices.compactMap { isPresent(entries[$0]) ? entries[$0].key : nil }
-        }
+        let keys = entries.indices.compactMap { isPresent(at: $0) ? entries[$0].key : nil }
+        return keys.sorted { names.precedes($0, $1) }
     }
 
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
@@ -139,31 +131,47 @@ struct Rows: Fold {
         return .object(members)
     }
 
-    /// Writes what `row(for:context:)` makes, its members in canonical order.
     func digestRow(for key: EntityKey, context: RowContext) -> Hash256? {
-        guard let entry = place(of: key).map({ entries[$0] }), isPresent(entry) else { return nil }
-        switch entry {
-        case .once(let change, _):
-            let marks = RowColumns.Marks(unknown: change.columnsWithoutValue)
-            return digestRow(key, marks, change.record.isSoftDeleted, context) { change.record.write(to: &$0) }
-        case .often(_, _, let index):
-            let register = folded[Int(index)].register
-            return digestRow(key, register.marks, register.isSoftDeleted, context) { text in
-                if let record = register.onlyRecord { record.write(to: &text) } else { text.object(register.values) }
-            }
+        guard let place = place(of: key), isPresent(at: place) else { return nil }
+        var text = CanonicalText()
+        return digestRow(at: place, context, &text)
+    }
+
+    func forEachDigestRow(in section: Section, context: RowContext, _ take: (EntityKey, Hash256) -> Void) {
+        guard section == .rows else { return }
+        var text = CanonicalText()
+        for place in entries.indices where isPresent(at: place) {
+            take(entries[place].key, digestRow(at: place, context, &text))
         }
     }
 
+    /// The digest row of an entry whose row exists. `text` is scratch memory.
+    private func digestRow(at place: Int, _ context: RowContext, _ text: inout CanonicalText) -> Hash256 {
+        let key = entries[place].key
+        if let index = entries[place].place {
+            let register = folded[index].register
+            return digestRow(key, register.marks, register.isSoftDeleted, context, &text) { text in
+                if let record = register.onlyRecord { record.write(to: &text) } else { text.object(register.values) }
+            }
+        }
+        let record = entries[place].change.record
+        let marks = RowColumns.Marks(unknown: entries[place].change.columns.names(besides: record.shape))
+        return digestRow(key, marks, record.isSoftDeleted, context, &text) { record.write(to: &$0) }
+    }
+
+    /// Writes what `row(for:context:)` makes, its members in canonical order.
+    @inline(__always)
     private func digestRow(
         _ key: EntityKey,
         _ marks: RowColumns.Marks,
         _ isSoftDeleted: Bool,
         _ context: RowContext,
+        _ text: inout CanonicalText,
         writeRecord: (inout CanonicalText) -> Void
     ) -> Hash256 {
-        var text = CanonicalText()
+        text.reset()
         text.raw("{\"id\":")
-        text.string(context.names.text(key.second))
+        text.string(key.second, context.names)
         text.raw(",\"record\":")
         writeRecord(&text)
         text.raw(",\"staleColumns\":")
@@ -171,7 +179,7 @@ struct Rows: Fold {
         text.raw(",\"state\":")
         text.string(standing(isSoftDeleted, in: key.first, context))
         text.raw(",\"table\":")
-        text.string(context.names.text(key.first))
+        text.string(key.first, context.names)
         text.raw(",\"unknownColumns\":")
         text.array(marks.unknown)
         text.raw("}")
@@ -198,10 +206,11 @@ struct Rows: Fold {
 
     /// Adds the changes that had an effect; every history entry comes from one of them.
     func collectNeeded(into sequences: inout SequenceSet) {
-        for entry in entries {
-            switch entry {
-            case .once(_, let event): sequences.insert(event.sequence.rawValue)
-            case .often(_, _, let index): sequences.formUnion(folded[Int(index)].register.changedAt)
+        for place in entries.indices {
+            if let index = entries[place].place {
+                sequences.formUnion(folded[index].register.changedAt)
+            } else {
+                sequences.insert(entries[place].event.sequence.rawValue)
             }
         }
     }
@@ -233,10 +242,7 @@ extension Rows: Codable {
         entries = try container.decode([Entry].self, forKey: .entries)
         folded = try container.decode([FoldedRow].self, forKey: .folded)
         fileList = try container.decode(RowsFileList.self, forKey: .fileList)
-        let hasRows = entries.allSatisfy { entry in
-            if case .often(_, _, let index) = entry { Int(index) < folded.count } else { true }
-        }
-        guard hasRows else {
+        guard entries.allSatisfy({ $0.number <= folded.count }) else {
             throw DecodingError.dataCorruptedError(
                 forKey: .entries,
                 in: container,

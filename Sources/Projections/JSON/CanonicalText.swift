@@ -30,11 +30,17 @@ struct CanonicalText: ~Copyable {
     /// The hash of what was written.
     var hash: Hash256 { writer.withBytes { Hasher256.hash($0) } }
 
+    /// Forgets what was written and keeps the room.
+    mutating func reset() { writer.reset() }
+
     /// Writes text verbatim.
     mutating func raw(_ text: StaticString) { writer.raw(text) }
 
     /// Writes a text with quotes.
     mutating func string(_ text: String) { writer.string(text) }
+
+    /// Writes an id's text with quotes.
+    mutating func string(_ id: EntityID, _ names: Names) { writer.string(id, names) }
 
     /// Writes bytes verbatim.
     mutating func raw(_ bytes: UnsafeRawBufferPointer) { writer.raw(bytes) }

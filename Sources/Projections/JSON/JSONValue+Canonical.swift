@@ -161,16 +161,24 @@ extension CanonicalWriter {
     /// `\u00xx` in lower case.
     mutating func content(of text: String) {
         var text = text
-        text.withUTF8 { utf8 in
-            let bytes = UnsafeRawBufferPointer(utf8)
-            var start = 0
-            while start < bytes.count {
-                let end = bytes.escaped(from: start)
-                raw(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-                if end < bytes.count { escape(of: bytes[end]) }
-                start = end + 1
-            }
+        text.withUTF8 { content(of: UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func content(of utf8: UnsafeRawBufferPointer) {
+        var start = 0
+        while start < utf8.count {
+            let end = utf8.escaped(from: start)
+            raw(UnsafeRawBufferPointer(rebasing: utf8[start..<end]))
+            if end < utf8.count { escape(of: utf8[end]) }
+            start = end + 1
         }
+    }
+
+    /// Writes an id's text with quotes.
+    mutating func string(_ id: EntityID, _ names: Names) {
+        raw("\"")
+        if let number = id.number { self.number(number) } else { names.withName(id) { content(of: $0) } }
+        raw("\"")
     }
 }
 

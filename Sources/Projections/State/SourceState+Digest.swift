@@ -84,11 +84,10 @@ extension SourceState {
         var leaves: [StateDigest.Leaf] = []
         let context = rowContext(asOf: clock)
         for section in Section.allCases where section.isInDigest && section.message == nil {
-            guard let fold = fold(for: section) else { continue }
-            for key in fold.unsortedKeys(in: section, names: context.names) {
-                guard let row = fold.digestRow(for: key, context: context) else { continue }
-                leaves.append(StateDigest.Leaf(key: digestKey(of: key, &writer), row: row))
-            }
+            fold(for: section)?
+                .forEachDigestRow(in: section, context: context) { key, row in
+                    leaves.append(StateDigest.Leaf(key: digestKey(of: key, &writer), row: row))
+                }
         }
         return leaves
     }
