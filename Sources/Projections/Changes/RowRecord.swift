@@ -31,8 +31,16 @@ struct RowRecord: Sendable {
         }
     }
 
+    /// - Parameters:
+    ///   - shape: the names of the members; none is repeated.
+    ///   - members: valid JSON values, together less than 16 MiB.
+    init(_ shape: RowShape, _ members: RowShapes.Members) {
+        self.init(shape, texts: members.elements.lazy.map(\.value))
+    }
+
     /// - Parameter values: the texts of valid JSON values, one for each name, together less than 16 MiB.
-    init(_ shape: RowShape, texts values: [UnsafeRawBufferPointer]) {
+    @inline(__always)
+    private init(_ shape: RowShape, texts values: some Collection<UnsafeRawBufferPointer>) {
         assert(values.count == shape.names.count, "each name has a value")
         self.shape = shape
         let head = values.count * Self.endByteCount

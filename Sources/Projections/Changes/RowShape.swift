@@ -50,11 +50,11 @@ final class RowShape: Codable, Sendable {
         }
     }
 
-    /// Whether `names` are some texts, in the same order. False if one is written with escapes.
-    func isNamed(by names: [JSONText]) -> Bool {
-        guard names.count == self.names.count else { return false }
+    /// Whether `names` are those of an object, in the same order. False if one is written with escapes.
+    func isNamed(by members: RowShapes.Members) -> Bool {
+        guard members.elements.count == names.count else { return false }
         return names.indices.allSatisfy { place in
-            let name = names[place]
+            let name = members.elements[place].name
             return !name.hasEscapes && texts.withText(at: place) { $0.isSame(name.bytes) }
         }
     }

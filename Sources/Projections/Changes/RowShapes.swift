@@ -21,22 +21,19 @@ struct RowShapes: Sendable {
 
     /// The members of an object in the order of the text; a name may be repeated. Borrows the text.
     struct Members {
-        private(set) var names: [JSONText] = []
-        private(set) var values: [UnsafeRawBufferPointer] = []
+        private(set) var elements: [(name: JSONText, value: UnsafeRawBufferPointer)] = []
 
-        init() {
-            names.reserveCapacity(expectedCount)
-            values.reserveCapacity(expectedCount)
+        fileprivate init(capacity: Int) {
+            elements.reserveCapacity(capacity)
         }
 
         /// - Parameter value: without white space around it.
         mutating func append(_ name: JSONText, _ value: UnsafeRawBufferPointer) {
-            names.append(name)
-            values.append(value)
+            elements.append((name, value))
         }
 
         /// Whether no name is repeated, by the shape of these names: it has each name once.
-        func areDistinct(in shape: RowShape) -> Bool { shape.names.count == names.count }
+        func areDistinct(in shape: RowShape) -> Bool { shape.names.count == elements.count }
 
         /// Writes the object; no name may be repeated.
         ///
@@ -51,16 +48,38 @@ struct RowShapes: Sendable {
             text.raw("{")
             shape.forEachHead { place, head in
                 text.raw(head)
-                if !writeValue(names[place], &text) { text.value(values[place]) }
+                let (name, value) = elements[place]
+                if !writeValue(name, &text) { text.value(value) }
             }
             text.raw("}")
         }
+
+        fileprivate mutating func removeAll() { elements.removeAll(keepingCapacity: true) }
+    }
+
+    /// Room for members, to be used again. It has none, and so nothing that another thread could not have.
+    private struct Room: @unchecked Sendable {
+        var members: Members
     }
 
     private var shapes: [RowShape] = []
     private var columns: [Columns] = []
+    private var rooms: [Room] = []
+    /// A record is read while a change is.
+    private static let roomCountMax = 2
 
     init() {}
+
+    /// Members without elements, with room that was used before where there is one.
+    mutating func takeRoom() -> Members { rooms.popLast()?.members ?? Members(capacity: Self.expectedCount) }
+
+    /// Keeps the room of members that are done with, if it is of ordinary size; they have no elements afterwards.
+    mutating func giveBack(_ members: inout Members) {
+        guard rooms.count < Self.roomCountMax, members.elements.count <= Self.nameCountMax else { return }
+        members.removeAll()
+        rooms.append(Room(members: members))
+        members = Members(capacity: 0)
+    }
 
     /// Reads one JSON text as a record.
     ///
@@ -76,15 +95,16 @@ struct RowShapes: Sendable {
     ///
     /// - Throws: `JSONError` for another value.
     mutating func record(_ reader: inout JSONReader) throws(JSONError) -> RowRecord {
-        var members = Members()
+        var members = takeRoom()
         try reader.enterObject()
         while let name = try reader.nextMember() {
             _ = try reader.kind()
             members.append(name, try reader.slice())
         }
         let shape = shape(of: members)
-        if members.areDistinct(in: shape) { return RowRecord(shape, texts: members.values) }
-        let values = zip(members.names, members.values).map { name, value in
+        defer { giveBack(&members) }
+        if members.areDistinct(in: shape) { return RowRecord(shape, members) }
+        let values = members.elements.map { name, value in
             JSONObject.Member(name: name.string, value: (try? JSONValue.parse(value)) ?? .null)
         }
         return RowRecord(JSONObject(members: values))
@@ -92,11 +112,11 @@ struct RowShapes: Sendable {
 
     /// The shape of an object with these members in this order; a repeated name counts once.
     mutating func shape(of members: Members) -> RowShape {
-        let names = members.names
-        if let known = shapes.first(where: { $0.isNamed(by: names) }) { return known }
-        let shape = RowShape(names.map(\.string))
-        let byteCount = names.reduce(0) { $0 + $1.bytes.count }
-        if names.count <= Self.nameCountMax, byteCount <= Self.byteCountMax { Self.remember(shape, in: &shapes) }
+        if let known = shapes.first(where: { $0.isNamed(by: members) }) { return known }
+        let shape = RowShape(members.elements.map(\.name.string))
+        let byteCount = members.elements.reduce(0) { $0 + $1.name.bytes.count }
+        let isOrdinary = members.elements.count <= Self.nameCountMax && byteCount <= Self.byteCountMax
+        if isOrdinary { Self.remember(shape, in: &shapes) }
         return shape
     }
 

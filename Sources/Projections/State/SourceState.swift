@@ -47,7 +47,7 @@ struct SourceState: Sendable {
     mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
         decode(envelope, payload: payload)
-        for change in changes { spread(change) }
+        spreadChanges()
         finish()
     }
 
@@ -71,7 +71,11 @@ struct SourceState: Sendable {
     }
 
     private mutating func finish() {
-        finish(remoteTime: context.remoteTime ?? changes.lazy.compactMap(\.remoteTime).max())
+        // Through a pointer, so that no change is copied.
+        let said = changes.withUnsafeBufferPointer { changes in
+            changes.indices.lazy.compactMap { changes[$0].remoteTime }.max()
+        }
+        finish(remoteTime: context.remoteTime ?? said)
     }
 
     /// Ends an event: raises the remote clock and moves the context's issues into `issues`.
@@ -115,6 +119,17 @@ struct SourceState: Sendable {
         case .unknown:
             context.issue("no decoder reads the kind \(envelope.kind)")
         }
+    }
+
+    /// Gives the changes of the event to every fold.
+    private mutating func spreadChanges() {
+        // Taken out meanwhile and read through a pointer, so that no change is copied.
+        var given: [Change] = []
+        swap(&given, &changes)
+        given.withUnsafeBufferPointer { given in
+            for place in given.indices { spread(given[place]) }
+        }
+        swap(&given, &changes)
     }
 
     /// Gives one change to every fold.

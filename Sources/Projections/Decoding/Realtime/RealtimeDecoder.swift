@@ -36,7 +36,7 @@ struct RealtimeDecoder: EventDecoder {
         default: break
         }
         let isInbound = envelope.attributes["dir"] != "out"
-        let frame = RealtimeFrame(payload, &shapes)
+        let frame = RealtimeFrame(payload, key: key, &shapes)
         // Every frame counts here, malformed ones too: an inbound frame proves that the recorder listened.
         subscriptions.observe(frame, isInbound: isInbound, at: context.event)
         switch frame.form {
@@ -44,7 +44,10 @@ struct RealtimeDecoder: EventDecoder {
         case .binary: break
         case .message:
             if isInbound, frame.event == "postgres_changes" {
-                read(frame.payload.change, into: &changes, context: &context)
+                switch frame.payload.change {
+                case .some(let row): read(row, into: &changes, context: &context)
+                case .none: context.issue("realtime change: data is no object")
+                }
             } else if !RealtimeFrame.knownEvents.contains(frame.event.string) {
                 context.issue("realtime frame: unknown event")
             }
@@ -72,20 +75,24 @@ struct RealtimeDecoder: EventDecoder {
         if !facts.isNull { subscriptions = try RealtimeSubscriptions(facts: facts) }
     }
 
-    private mutating func read(_ row: RealtimeRow?, into changes: inout [Change], context: inout FoldContext) {
-        guard let row else { return context.issue("realtime change: data is no object") }
-        switch RowChange.read(row, key: key, names: &context.names, shapes: &shapes) {
-        case .failure(let fault):
-            context.issue("realtime change: \(fault.reason)")
-        case .success(let change) where Self.passesOver(change, row, context.rules): break
-        case .success(let change):
-            apply(change, of: row.table?.string, into: &changes, context: &context)
+    private mutating func read(
+        _ row: borrowing RealtimeRow,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        let change: RowChange
+        do throws(RowChange.Fault) {
+            change = try RowChange(row, names: &context.names)
+        } catch {
+            return context.issue("realtime change: \(error.reason)")
         }
+        if Self.passesOver(change, row, context.rules) { return }
+        apply(change, of: row.table?.string, into: &changes, context: &context)
     }
 
     /// Whether a client ignores a deletion because `old_record` contains the primary key alone, not the channel. That
     /// is what Postgres sends unless the table has `REPLICA IDENTITY FULL`.
-    private static func passesOver(_ change: RowChange, _ row: RealtimeRow, _ rules: ReadingRules) -> Bool {
+    private static func passesOver(_ change: RowChange, _ row: borrowing RealtimeRow, _ rules: ReadingRules) -> Bool {
         guard change.operation == .delete, rules.contains(.keyOnlyDeletionIsNotRead) else { return false }
         return !row.hadColumn("channel_id")
     }
@@ -95,7 +102,7 @@ struct RealtimeDecoder: EventDecoder {
     /// - Parameter table: the name of the table as the frame or the answer writes it; the change's own handle may
     ///   include the schema.
     mutating func apply(
-        _ change: RowChange,
+        _ change: consuming RowChange,
         of table: String?,
         into changes: inout [Change],
         context: inout FoldContext
@@ -108,7 +115,7 @@ struct RealtimeDecoder: EventDecoder {
 
     /// Gives a change to the part that keeps the table's rows.
     private mutating func give(
-        _ change: RowChange,
+        _ change: consuming RowChange,
         of table: String?,
         into changes: inout [Change],
         context: inout FoldContext

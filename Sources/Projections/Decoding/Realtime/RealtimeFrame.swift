@@ -4,8 +4,8 @@ import JSON
 /// One frame of a Phoenix channel: an object (version 1.0.0) or `[join_ref, ref, topic, event, payload]` (2.0.0).
 /// Borrows the frame's bytes.
 ///
-/// Builds no value of the whole frame. Of a change of a row it keeps `data` as a slice.
-struct RealtimeFrame {
+/// Builds no value of the whole frame. Not copyable, like its parts: copies would only count references.
+struct RealtimeFrame: ~Copyable {
     enum Form {
         case message
         /// A binary frame; its first byte is its kind, 0 … 4. Row changes never come in one.
@@ -25,8 +25,10 @@ struct RealtimeFrame {
         "presence", "presence_state", "presence_diff", "broadcast", "postgres_changes",
     ]
 
-    /// - Parameter shapes: finds the lists of columns that earlier frames had.
-    init(_ bytes: UnsafeRawBufferPointer, _ shapes: inout RowShapes) {
+    /// - Parameters:
+    ///   - key: the log's, by which a change is hashed.
+    ///   - shapes: finds the lists of columns that earlier frames had.
+    init(_ bytes: UnsafeRawBufferPointer, key: FrameKey, _ shapes: inout RowShapes) {
         // No JSON text begins with such a byte.
         if let first = bytes.first, first <= 4, bytes.count > 4 {
             form = .binary
@@ -37,8 +39,8 @@ struct RealtimeFrame {
         var reader = JSONReader(bytes)
         do throws(JSONError) {
             switch try reader.kind() {
-            case .object: try readMembers(&reader, &topic, &event, &shapes)
-            case .array: isWhole = try readElements(&reader, &topic, &event, &shapes)
+            case .object: try readMembers(&reader, &topic, &event, key, &shapes)
+            case .array: isWhole = try readElements(&reader, &topic, &event, key, &shapes)
             default: try reader.skip()
             }
             try reader.finish()
@@ -60,6 +62,7 @@ struct RealtimeFrame {
         _ reader: inout JSONReader,
         _ topic: inout JSONText?,
         _ event: inout JSONText?,
+        _ key: FrameKey,
         _ shapes: inout RowShapes
     ) throws(JSONError) {
         try reader.enterObject()
@@ -69,7 +72,7 @@ struct RealtimeFrame {
             } else if name == "event" {
                 event = try reader.text()
             } else if name == "payload" {
-                try payload.read(&reader, &shapes)
+                try payload.read(&reader, key, &shapes)
             } else {
                 try reader.skip()
             }
@@ -82,6 +85,7 @@ struct RealtimeFrame {
         _ reader: inout JSONReader,
         _ topic: inout JSONText?,
         _ event: inout JSONText?,
+        _ key: FrameKey,
         _ shapes: inout RowShapes
     ) throws(JSONError) -> Bool {
         var count = 0
@@ -90,7 +94,7 @@ struct RealtimeFrame {
             switch count {
             case 2: topic = try reader.text()
             case 3: event = try reader.text()
-            case 4: try payload.read(&reader, &shapes)
+            case 4: try payload.read(&reader, key, &shapes)
             default: try reader.skip()
             }
             count += 1
@@ -100,7 +104,7 @@ struct RealtimeFrame {
 }
 
 /// The members of a frame's payload that are read. Borrows the frame's bytes, which are known to be well-formed.
-struct RealtimePayload {
+struct RealtimePayload: ~Copyable {
     /// The extension that a `system` message is about, such as `postgres_changes`; `nil` in other payloads.
     private(set) var `extension`: JSONText?
     /// `ok` or `error`, of a `system` message or a reply; `nil` in other payloads.
@@ -109,7 +113,11 @@ struct RealtimePayload {
     private(set) var change: RealtimeRow?
 
     /// Reads the next value of a frame in place of what was read before.
-    fileprivate mutating func read(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
+    fileprivate mutating func read(
+        _ reader: inout JSONReader,
+        _ key: FrameKey,
+        _ shapes: inout RowShapes
+    ) throws(JSONError) {
         self = RealtimePayload()
         guard try reader.kind() == .object else { return try reader.skip() }
         try reader.enterObject()
@@ -117,8 +125,7 @@ struct RealtimePayload {
             if name == "data" {
                 change = nil
                 guard try reader.kind() == .object else { try reader.skip(); continue }
-                change = RealtimeRow()
-                try change?.read(&reader, &shapes)
+                change = try RealtimeRow(&reader, key, &shapes)
             } else if name == "extension" {
                 `extension` = try reader.text()
             } else if name == "status" {
@@ -132,9 +139,7 @@ struct RealtimePayload {
 
 /// The `data` of a change of a row. Borrows the frame's bytes, which are known to be well-formed; of a repeated member,
 /// the last counts.
-struct RealtimeRow {
-    /// The whole object.
-    private var data = UnsafeRawBufferPointer(start: nil, count: 0)
+struct RealtimeRow: ~Copyable {
     private(set) var schema: JSONText?
     /// The table as written; `nil` if it is no text.
     private(set) var table: JSONText?
@@ -148,11 +153,13 @@ struct RealtimeRow {
     private(set) var oldRecord: UnsafeRawBufferPointer?
     /// The names in the list of columns.
     fileprivate private(set) var columns = RowShape.empty
-    /// The members of `data` but `columns`.
-    private var members = RowShapes.Members()
+    /// The hash of the change without `columns`, which only describe the table: that of the canonical text.
+    private(set) var identity = ChangeIdentity(0)
 
     /// Reads the next value, an object.
-    fileprivate mutating func read(_ reader: inout JSONReader, _ shapes: inout RowShapes) throws(JSONError) {
+    fileprivate init(_ reader: inout JSONReader, _ key: FrameKey, _ shapes: inout RowShapes) throws(JSONError) {
+        // All but `columns`.
+        var members = shapes.takeRoom()
         let start = reader.mark
         try reader.enterObject()
         while let name = try reader.nextMember() {
@@ -165,7 +172,8 @@ struct RealtimeRow {
                 members.append(name, reader.bytes(from: before))
             }
         }
-        data = reader.bytes(from: start)
+        identity = try identity(of: reader.bytes(from: start), members, key, &shapes)
+        shapes.giveBack(&members)
     }
 
     private mutating func read(
@@ -206,15 +214,20 @@ struct RealtimeRow {
         return oldRecord.flatMap { old in (try? old.memberValue("id")).flatMap { names.rowID($0) } }
     }
 
-    /// The hash of the change without `columns`, which only describe the table: that of the canonical text.
-    fileprivate func identity(_ key: FrameKey, _ shapes: inout RowShapes) throws(JSONError) -> ChangeIdentity {
+    /// - Parameter data: the whole object.
+    private func identity(
+        of data: UnsafeRawBufferPointer,
+        _ members: RowShapes.Members,
+        _ key: FrameKey,
+        _ shapes: inout RowShapes
+    ) throws(JSONError) -> ChangeIdentity {
         let shape = shapes.shape(of: members)
         guard members.areDistinct(in: shape) else {
             return ChangeIdentity(try key.hash(ofObject: data, without: "columns"))
         }
         var text = CanonicalText(byteCount: data.count)
         members.write(shape, to: &text) { name, text in
-            // The name first: the record is copied for its own member alone.
+            // The name first: the record is asked for its own member alone.
             guard name == "record", let record else { return false }
             record.write(to: &text)
             return true
@@ -275,39 +288,28 @@ extension RowChange {
     ///
     /// A deletion has its id in `old_record`, and its record counts as empty: what a deleted row contained does not
     /// matter.
-    static func read(
-        _ row: RealtimeRow,
-        key: FrameKey,
-        names: inout Names,
-        shapes: inout RowShapes
-    ) -> Result<RowChange, Fault> {
-        guard let table = row.table else { return .failure(Fault(reason: "table is no text")) }
+    ///
+    /// - Throws: `Fault` for a change that is unreadable.
+    init(_ row: borrowing RealtimeRow, names: inout Names) throws(Fault) {
+        guard let table = row.table else { throw Fault(reason: "table is no text") }
         guard let operation = row.type.flatMap({ Operation($0) }) else {
-            return .failure(Fault(reason: "type is none of INSERT, UPDATE, DELETE"))
+            throw Fault(reason: "type is none of INSERT, UPDATE, DELETE")
         }
         guard let committedAt = row.committedAt?.withUTF8({ RemoteTime.postgres($0) }) else {
-            return .failure(Fault(reason: "commit_timestamp is missing or no time"))
+            throw Fault(reason: "commit_timestamp is missing or no time")
         }
-        guard let id = row.id(&names) else {
-            return .failure(Fault(reason: "id is missing in record and old_record"))
-        }
-        if operation != .delete, row.record == nil { return .failure(Fault(reason: "record is no object")) }
-        // The frame was read whole before, so there is nothing that this could not read.
-        guard let identity = try? row.identity(key, &shapes) else {
-            return .failure(Fault(reason: "data is no object"))
-        }
-        return .success(
-            RowChange(
-                table: names.tableID(table, schema: row.schema),
-                id: id,
-                // `commit_timestamp` is part of it, so equal changes of two commits are two changes.
-                identity: identity,
-                columns: row.columns,
-                record: operation == .delete ? RowRecord() : row.record ?? RowRecord(),
-                committedAt: committedAt,
-                operation: operation,
-                isPartial: row.isPartial
-            )
+        guard let id = row.id(&names) else { throw Fault(reason: "id is missing in record and old_record") }
+        if operation != .delete, row.record == nil { throw Fault(reason: "record is no object") }
+        self.init(
+            table: names.tableID(table, schema: row.schema),
+            id: id,
+            // `commit_timestamp` is part of it, so equal changes of two commits are two changes.
+            identity: row.identity,
+            columns: row.columns,
+            record: operation == .delete ? RowRecord() : row.record ?? RowRecord(),
+            committedAt: committedAt,
+            operation: operation,
+            isPartial: row.isPartial
         )
     }
 }

@@ -20,7 +20,7 @@ struct RealtimeSubscriptions: Codable, Sendable {
     init() {}
 
     /// Notes a frame in either direction.
-    mutating func observe(_ frame: RealtimeFrame, isInbound: Bool, at event: EventReference) {
+    mutating func observe(_ frame: borrowing RealtimeFrame, isInbound: Bool, at event: EventReference) {
         guard event.sequence.rawValue > upTo else { return }
         upTo = event.sequence.rawValue
         // Changes of rows say nothing of subscriptions, and nearly all frames are such.
@@ -42,7 +42,7 @@ struct RealtimeSubscriptions: Codable, Sendable {
 
     private mutating func observe(
         _ name: String,
-        _ payload: RealtimePayload,
+        _ payload: borrowing RealtimePayload,
         on topic: String,
         isInbound: Bool,
         at time: Timestamp
