@@ -70,6 +70,35 @@ import Testing
         #expect(postings.stepCount < Self.stepsPerEntry * numbers.count)
     }
 
+    /// One message with reactions of many users, and one user who reacts to many messages.
+    @Test(arguments: hostile)
+    func reactionsOfHostileUsersAreFoundAtOnce(numbers: [UInt64]) {
+        var table = ReactionTable()
+        let emojis = ["👍", "🍰"].map { table.addEmoji($0) }
+        for _ in 0..<2 {
+            for (place, number) in numbers.enumerated() {
+                for (message, user) in [(0, Self.id(number)), (place + 1, Self.id(7))] {
+                    _ = table.set(to: message, emoji: emojis[place % 2], user: user, sequence: 1, isPresent: true)
+                }
+            }
+        }
+        #expect(table.count == 2 * numbers.count)
+        #expect(table.stepCount < 2 * Self.stepsPerEntry * numbers.count)
+        #expect(table.all(to: 0).map(\.user) == numbers.map { Self.id($0) })
+        #expect(table.all(to: numbers.count).map(\.user) == [Self.id(7)])
+    }
+
+    @Test func manyEmojisOfOneMessageAreFoundAtOnce() {
+        let count = 20_000
+        var table = ReactionTable()
+        for number in 0..<2 * count {
+            let emoji = table.addEmoji("e\(number % count)")
+            _ = table.set(to: 3, emoji: emoji, user: Self.id(7), sequence: UInt64(number), isPresent: number < count)
+        }
+        #expect(table.count == count && table.stepCount < Self.stepsPerEntry * count)
+        #expect(table.all(to: 3).allSatisfy { !$0.isPresent && $0.sequence >= count })
+    }
+
     @Test func manyNamesOfOneLengthOfOneAuthorAreFoundAtOnce() {
         let count = 100_000
         var authors = AuthorTable()

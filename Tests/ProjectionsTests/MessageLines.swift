@@ -6,7 +6,16 @@ extension Messages {
     /// Everything that each message remembers, as text made of its record, sorted by channel and id.
     func messageLines(_ names: Names) -> [String] {
         let places = (0..<store.count).sorted { store.key(at: $0).precedes(store.key(at: $1), names) }
-        return places.map { store.record(at: $0).normalForm(names: names).canonicalText }
+        return places.map { place in
+            let reactions = store.sortedReactions(at: place, names).map { reaction in
+                JSONValue.array([
+                    .string(store.reactions.emojis.text(reaction.emoji)), .string(names.text(reaction.user)),
+                    .bool(reaction.isPresent), .string(String(reaction.sequence)),
+                ])
+            }
+            let record = store.record(at: place).normalForm(names: names)
+            return JSONValue.array([record, .array(reactions)]).canonicalText
+        }
     }
 }
 
@@ -16,24 +25,9 @@ extension MessageRecord {
         members["standing"] = standing.normalForm
         members["current"] = current?.normalForm(names: names)
         members["entries"] = .array(entries.map { $0.normalForm(names: names) })
-        members["reactions"] = .array(sortedReactions(names).map { $0.normalForm(names: names) })
         members["placedBy"] = placedBy.map { .string(String($0)) }
         members["relatives"] = .array(relatives.sorted { $0.precedes($1, names) }.map { .object($0.members(names)) })
         return .object(members)
-    }
-
-    private func sortedReactions(_ names: Names) -> [Reaction] {
-        reactions.sorted {
-            $0.emoji == $1.emoji
-                ? names.precedes($0.user, $1.user)
-                : $0.emoji.string.utf8.lexicographicallyPrecedes($1.emoji.string.utf8)
-        }
-    }
-}
-
-extension MessageRecord.Reaction {
-    fileprivate func normalForm(names: Names) -> JSONValue {
-        .array([.string(emoji.string), .string(names.text(user)), .bool(isPresent), .string(String(sequence))])
     }
 }
 

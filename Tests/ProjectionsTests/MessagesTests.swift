@@ -125,6 +125,39 @@ import Testing
         )
     }
 
+    /// A reaction takes no message out of its cell, in which it takes a tenth of the memory.
+    @Test func aMessageThatGetsAReactionStaysInItsCell() {
+        var scene = ChatScene()
+        scene.apply(.message(.written(scene.file("a", "1"))))
+        scene.apply(scene.reaction("👍", on: "1", by: "20", in: "general"))
+        #expect(scene.messages.store.cells[0].form == .written)
+        #expect(scene.row(.messages, "general", "1")?["reactions"]?.array?.count == 1)
+        // An edit makes a record, which has the reaction, too.
+        scene.apply(.message(.written(scene.file("b", "1"))))
+        #expect(scene.messages.store.cells[0].form == .record)
+        #expect(scene.row(.messages, "general", "1")?["reactions"]?.array?.count == 1)
+    }
+
+    /// What both messages know of a reaction stays as it is at the new place; the old place keeps all.
+    @Test func reactionsGoWithAMovedMessage() throws {
+        var scene = ChatScene()
+        var stream: [(sequence: UInt64, changes: [Change])] = []
+        func apply(_ change: Change) { stream.append((scene.apply(change), [change])) }
+        for channel in ["general", "random"] { apply(.message(.written(scene.file("a", "1", in: channel)))) }
+        for user in ["2", "1"] { apply(scene.reaction("B", on: "1", by: user, in: "general")) }
+        apply(scene.reaction("A", on: "1", by: "1", in: "general"))
+        apply(scene.reaction("B", on: "1", by: "2", in: "random"))
+        apply(scene.reaction("B", on: "1", by: "2", in: "random", false))
+        let (from, to) = (scene.key("general", "1"), scene.key("random", "1"))
+        apply(.message(.moved(from: from, to: to, remoteTime: nil, by: nil)))
+        let expected = try JSONValue.parse(#"[{"emoji":"A","users":["1"]},{"emoji":"B","users":["1"]}]"#)
+        #expect(scene.row(.messages, "random", "1")?["reactions"] == expected)
+        var (retained, refolded) = try scene.compacted(stream, keep: 1)
+        #expect(retained.row(.messages, "random", "1")?["reactions"] == expected)
+        #expect(refolded.row(.messages, "random", "1")?["reactions"] == expected)
+        #expect(retained.normalForm == refolded.normalForm)
+    }
+
     @Test func messagesStandInTheRemotesOrder() {
         var scene = ChatScene()
         for id in ["10", "9", "x", "99999999999999999999", "9223372036854775807", "9223372036854775808", "a"] {

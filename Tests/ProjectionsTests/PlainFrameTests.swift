@@ -192,7 +192,7 @@ private struct TwoWays {
         var writer = MessageNormalFormWriter(short.context.names)
         for place in 0..<store.count {
             let (hash, expected) = (
-                writer.hash(ofMessageAt: place, in: store), writer.hash(of: store.record(at: place))
+                writer.hash(ofMessageAt: place, in: store), writer.hash(ofRecordAt: place, in: store)
             )
             #expect(hash == expected, "message \(place)")
         }

@@ -44,9 +44,10 @@ struct PlainTraffic {
         case 2:
             return ("CHANNEL_CREATE", #"{"id":\#(channel),"guild_id":\#(id(1...3)),"name":"c","type":0,"position":1}"#)
         case 3...5:
+            let emoji = oneOf(["A", #"\u0041"#, "👍"])
             return (
-                "MESSAGE_REACTION_ADD",
-                #"{"message_id":\#(id(40...70)),"channel_id":\#(channel),"user_id":5,"emoji":"A"}"#
+                oneOf(["MESSAGE_REACTION_ADD", "MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE"]),
+                #"{"message_id":\#(id(40...70)),"channel_id":\#(channel),"user_id":\#(id(1...4)),"emoji":"\#(emoji)"}"#
             )
         case 6...12: return ("MESSAGE_DELETE", #"{\#(guild)"id":\#(id(40...70)),"channel_id":\#(channel)}"#)
         default: return (oneOf(["MESSAGE_CREATE", "MESSAGE_UPDATE"]), message(channel, guild))

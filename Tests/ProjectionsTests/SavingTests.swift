@@ -23,6 +23,30 @@ import Testing
         }
     }
 
+    /// Reactions are saved beside the messages, whose cells they leave as they are.
+    @Test func reactionsThatChangeAreSavedAgain() throws {
+        var scene = try Scene()
+        var savings: [[[UInt8]]] = []
+        let reactions = [
+            ("CREATE", ""), ("REACTION_ADD", "A"), ("REACTION_ADD", "B"), ("REACTION_REMOVE", "A"), ("UPDATE", ""),
+            ("REACTION_ADD", "A"), ("REACTION_REMOVE", "C"),
+        ]
+        for (number, (name, emoji)) in reactions.enumerated() {
+            let reaction = #""message_id":"40","user_id":"5","emoji":"\#(emoji)""#
+            let message = #""id":"40","author_id":"6","content":"\#(number)","created_at":"2026-03-01T12:00:00Z""#
+            let edited = name == "UPDATE" ? #","edited_at":"2026-03-01T13:00:00Z""# : ""
+            let data = #"{"channel_id":"11",\#(emoji.isEmpty ? message + edited : reaction)}"#
+            try scene.receive(#"{"op":0,"d":\#(data),"s":\#(number + 1),"t":"MESSAGE_\#(name)"}"#, over: nil)
+            savings.append(try scene.save())
+            let loaded = try SavedState(savings).logState()
+            #expect(loaded.normalFormHash == scene.state.normalFormHash, "after \(name) \(emoji)")
+            #expect(loaded.sources[0].parts.messages.store.cells[0].form == .packed)
+            #expect(loaded.sources[0].parts.messages.store.reactions.count == [0, 1, 2, 2, 2, 2, 3][number])
+        }
+        // Without the first saving there is no message to which they could be.
+        #expect(throws: (any Error).self) { try SavedState(Array(savings.dropFirst())).logState() }
+    }
+
     /// What was not said to be saved is saved again.
     @Test func aSavingThatCameToNothingIsMadeUpFor() throws {
         var traffic = PlainTraffic(seed: 410)

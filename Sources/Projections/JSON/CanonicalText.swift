@@ -39,8 +39,8 @@ struct CanonicalText: ~Copyable {
     /// Writes a text with quotes.
     mutating func string(_ text: String) { writer.string(text) }
 
-    /// Writes an id's text with quotes.
-    mutating func string(_ id: EntityID, _ names: Names) { writer.string(id, names) }
+    /// Writes a text, given as well-formed UTF-8, with quotes.
+    mutating func string(utf8 text: UnsafeRawBufferPointer) { writer.string(utf8: text) }
 
     /// Writes bytes verbatim.
     mutating func raw(_ bytes: UnsafeRawBufferPointer) { writer.raw(bytes) }

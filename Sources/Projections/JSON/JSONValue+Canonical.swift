@@ -157,6 +157,13 @@ extension CanonicalWriter {
         raw("\"")
     }
 
+    /// Writes a text, given as well-formed UTF-8, with quotes.
+    mutating func string(utf8 text: UnsafeRawBufferPointer) {
+        raw("\"")
+        content(of: text)
+        raw("\"")
+    }
+
     /// Writes a text without quotes, with the escapes that RFC 8785 (section 3.2.2.2) requires: the short forms, else
     /// `\u00xx` in lower case.
     mutating func content(of text: String) {
@@ -172,13 +179,6 @@ extension CanonicalWriter {
             if end < utf8.count { escape(of: utf8[end]) }
             start = end + 1
         }
-    }
-
-    /// Writes an id's text with quotes.
-    mutating func string(_ id: EntityID, _ names: Names) {
-        raw("\"")
-        if let number = id.number { self.number(number) } else { names.withName(id) { content(of: $0) } }
-        raw("\"")
     }
 }
 

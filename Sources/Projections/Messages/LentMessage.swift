@@ -139,7 +139,7 @@ extension Messages {
                     version: version,
                     parent: version.replyTo.flatMap { parent($0, in: cell.channel, names, rules) },
                     revisions: store.revisionCount(of: cell),
-                    reactions: store.reactionRows(of: cell, names)
+                    reactions: store.reactionRows(at: place, names)
                 )
             )
         }
@@ -208,30 +208,5 @@ extension MessageStore {
         var count = 0
         forEachEntry(of: cell) { if $0.happening.isNewRevision { count += 1 } }
         return count
-    }
-
-    /// A packed message has no reactions.
-    fileprivate func reactionRows(of cell: MessageCell, _ names: Names) -> JSONValue? {
-        cell.form == .record ? records[Int(cell.last)].reactionRows(names) : nil
-    }
-}
-
-extension MessageRecord {
-    /// `[{"emoji","users"}]`, sorted by emoji, users by their ids; `nil` without reactions.
-    fileprivate func reactionRows(_ names: Names) -> JSONValue? {
-        let present = reactions.filter(\.isPresent).sorted {
-            $0.emoji == $1.emoji
-                ? names.precedes($0.user, $1.user) : ExactText.precedes($0.emoji.string, $1.emoji.string)
-        }
-        var rows: [JSONValue] = []
-        var start = 0
-        while start < present.count {
-            let emoji = present[start].emoji
-            let end = present[start...].firstIndex { $0.emoji != emoji } ?? present.count
-            let users = present[start..<end].map { JSONValue.string(names.text($0.user)) }
-            rows.append(.object(["emoji": .string(emoji.string), "users": .array(users)]))
-            start = end
-        }
-        return rows.isEmpty ? nil : .array(rows)
     }
 }

@@ -113,6 +113,7 @@ struct MessageCell: BitwiseCopyable, Sendable {
     private static let formShift: UInt64 = 56
     private static let standingShift: UInt64 = 58
     private static let versionShift: UInt64 = 60
+    private static let reactionsBit: UInt64 = 1 << 62
 
     let id: EntityID
     /// The channel's index in `MessageStore.channels`.
@@ -125,8 +126,8 @@ struct MessageCell: BitwiseCopyable, Sendable {
     /// The fields of the first entry and its version, valid only if the entry is in the cell. `editedAt` has no room: a
     /// first version with one goes into `entries`.
     private var author: UInt32 = 0
-    /// The first entry's `PackedHappening` (0 without one) in bits 0 to 53; the form, the standing and the version of a
-    /// written message from bit 56 on.
+    /// The first entry's `PackedHappening` (0 without one) in bits 0 to 53; the form, the standing, the version of a
+    /// written message and `hasReactions` from bit 56 on.
     private var bits: UInt64 = 0
     private var recordedAt: Int64 = 0
     private var createdAt = PackedTime.none
@@ -155,6 +156,12 @@ struct MessageCell: BitwiseCopyable, Sendable {
     var versionMark: WrittenMessage.VersionMark {
         get { WrittenMessage.VersionMark(rawValue: UInt8(truncatingIfNeeded: bits >> Self.versionShift & 3)) ?? .none }
         set { bits = bits & ~(3 << Self.versionShift) | UInt64(newValue.rawValue) << Self.versionShift }
+    }
+
+    /// Whether `ReactionTable` knows the message. Not saved: loading the reactions sets it.
+    var hasReactions: Bool {
+        get { bits & Self.reactionsBit != 0 }
+        set { bits = newValue ? bits | Self.reactionsBit : bits & ~Self.reactionsBit }
     }
 
     /// The message's first entry, if it is in the cell. A record has none there. Of a written

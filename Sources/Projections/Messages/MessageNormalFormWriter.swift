@@ -40,22 +40,30 @@ struct MessageNormalFormWriter: ~Copyable {
         writer.reset()
         write(store.key(at: place))
         let cell = store.cells[place]
-        if cell.form == .packed { write(cell, in: store) } else { write(store.record(at: place)) }
+        if cell.form == .packed {
+            write(cell, in: store)
+            writeRest(of: nil, at: place, in: store)
+        } else {
+            let record = store.record(at: place)
+            write(record)
+            writeRest(of: record, at: place, in: store)
+        }
         return writer.withBytes { FrameKey.process.hash($0) }
     }
 
-    /// The hash of a record, under the same key.
-    mutating func hash(of record: MessageRecord) -> UInt128 {
+    /// The hash of the message at a place as its record has it, under the same key.
+    mutating func hash(ofRecordAt place: Int, in store: MessageStore) -> UInt128 {
+        let record = store.record(at: place)
         writer.reset()
         write(record.key)
         write(record)
+        writeRest(of: record, at: place, in: store)
         return writer.withBytes { FrameKey.process.hash($0) }
     }
 
     // MARK: Messages
 
-    /// Writes the standing, the current version and the entries; behind them, if there are any, what only a record can
-    /// have.
+    /// Writes the standing, the current version and the entries.
     private mutating func write(_ record: MessageRecord) {
         switch record.standing {
         case .nowhere: writer.raw("n")
@@ -69,13 +77,20 @@ struct MessageNormalFormWriter: ~Copyable {
         } else {
             writer.raw("-")
         }
-        // A packed message has none of these, so a record without them must end here, too.
-        if record.reactions.isEmpty, record.placedBy == nil, record.relatives.isEmpty { return }
+    }
+
+    /// Writes the reactions and what only a record can have; nothing for a message without.
+    private mutating func writeRest(of record: MessageRecord?, at place: Int, in store: MessageStore) {
+        let relatives = record?.relatives ?? []
+        if !store.cells[place].hasReactions, record?.placedBy == nil, relatives.isEmpty { return }
         writer.raw("r")
         // Sorted, as the order of arrival of reactions and relatives decides nothing.
-        for reaction in sorted(record.reactions) { write(reaction) }
-        if let placedBy = record.placedBy { number(placedBy, "p") } else { writer.raw("-") }
-        for relative in record.relatives.sorted(by: { $0.precedes($1, names) }) { write(relative) }
+        for reaction in store.sortedReactions(at: place, names) {
+            text(store.reactions.emojis.text(reaction.emoji))
+            write(reaction)
+        }
+        if let placedBy = record?.placedBy { number(placedBy, "p") } else { writer.raw("-") }
+        for relative in relatives.sorted(by: { $0.precedes($1, names) }) { write(relative) }
     }
 
     private mutating func write(_ cell: MessageCell, in store: MessageStore) {
@@ -101,16 +116,7 @@ struct MessageNormalFormWriter: ~Copyable {
         number(UInt64(place), "=")
     }
 
-    private func sorted(_ reactions: [MessageRecord.Reaction]) -> [MessageRecord.Reaction] {
-        reactions.sorted {
-            $0.emoji == $1.emoji
-                ? names.precedes($0.user, $1.user)
-                : $0.emoji.string.utf8.lexicographicallyPrecedes($1.emoji.string.utf8)
-        }
-    }
-
-    private mutating func write(_ reaction: MessageRecord.Reaction) {
-        text(reaction.emoji.string)
+    private mutating func write(_ reaction: ReactionTable.Reaction) {
         id(reaction.user)
         writer.raw(reaction.isPresent ? "+" : "-")
         number(reaction.sequence, "s")

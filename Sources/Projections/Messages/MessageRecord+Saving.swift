@@ -19,7 +19,6 @@ extension MessageRecord: StateCodable {
         try standing.write(to: encoder)
         try current.write(to: encoder)
         try entries.write(to: encoder)
-        try reactions.write(to: encoder)
         try placedBy.write(to: encoder)
         try relatives.write(to: encoder)
     }
@@ -31,7 +30,6 @@ extension MessageRecord: StateCodable {
             current: try .read(from: decoder),
             entries: try .read(from: decoder)
         )
-        record.reactions = try .read(from: decoder)
         record.placedBy = try .read(from: decoder)
         // One by one, because only `relate` may change `relatives`.
         for relative in try [MessageKey].read(from: decoder) { record.relate(to: relative) }
@@ -78,24 +76,6 @@ extension MessageRecord.End: StateCodable {
             deletedAt: try .read(from: decoder),
             deletedBy: try .read(from: decoder),
             since: try .read(from: decoder)
-        )
-    }
-}
-
-extension MessageRecord.Reaction: StateCodable {
-    func write(to encoder: StateEncoder) {
-        emoji.write(to: encoder)
-        user.write(to: encoder)
-        encoder.writeTruth(isPresent)
-        encoder.writeNumber(sequence)
-    }
-
-    static func read(from decoder: StateDecoder) throws -> MessageRecord.Reaction {
-        MessageRecord.Reaction(
-            emoji: try .read(from: decoder),
-            user: try .read(from: decoder),
-            isPresent: try decoder.readTruth(),
-            sequence: try decoder.readNumber(UInt64.self)
         )
     }
 }

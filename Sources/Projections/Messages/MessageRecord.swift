@@ -1,7 +1,7 @@
 import EventLog
 
-/// One message: its standing, its current version, its history and its reactions. Holds everything that a message can
-/// have.
+/// One message: its standing, its current version and its history. Holds everything that a message can have but its
+/// reactions, which `ReactionTable` has.
 ///
 /// A record knows only its own events. `Messages` adds the fate of the channel, so read the state there
 /// (`Messages.state(of:)`, `Messages.end(of:)`).
@@ -25,15 +25,6 @@ struct MessageRecord: Sendable {
         var since: EventReference
     }
 
-    /// A user's reaction, by the last event that named it. A removed reaction stays, with `isPresent` false, so that a
-    /// compaction keeps the event that removed it.
-    struct Reaction: Sendable {
-        var emoji: ExactText
-        var user: EntityID
-        var isPresent: Bool
-        var sequence: UInt64
-    }
-
     let key: MessageKey
     var standing = Standing.nowhere
     /// The current version; of a deleted message, the last one; `nil` if no version was ever seen.
@@ -42,12 +33,6 @@ struct MessageRecord: Sendable {
     private(set) var entries: [Entry] = []
     /// For each version, the indexes in `entries` of its writes that were not replaced, in order. Made when it is needed.
     private var writes: [Timestamp?: [Int]]?
-    /// In the order in which users and emojis were first seen, which decides nothing: rows and normal forms sort them.
-    var reactions: [Reaction] = [] {
-        didSet { if reactions.count != reactionPlaces?.count { reactionPlaces = nil } }
-    }
-    /// The index in `reactions` of each. Made when a message has many.
-    private var reactionPlaces: [ReactionName: Int]?
     /// The sequence of the last event that gave the message a place in the remote's own list. It need not be a
     /// revision, so a compaction would not find it among the entries.
     var placedBy: UInt64?
@@ -87,7 +72,7 @@ struct MessageRecord: Sendable {
         writes = nil
     }
 
-    /// The fewest entries for which an index of their versions is made, and the fewest reactions for which one is made.
+    /// The fewest entries for which an index of their versions is made.
     private static let indexedCountMin = 32
 
     /// The last write of a version that was not replaced. Cost: O(1), but for the first time after an entry was inserted
@@ -120,52 +105,16 @@ struct MessageRecord: Sendable {
     }
 
     /// Takes over the history and the current version of a message that moved here. An event that both know is entered
-    /// once, and a reaction that both know stays as it is here.
+    /// once.
     mutating func inherit(_ other: MessageRecord) {
         let known = Set(entries.map(\.event.sequence))
         for entry in other.entries where !known.contains(entry.event.sequence) { enter(entry) }
-        let named = Set(reactions.map { ReactionName(emoji: $0.emoji, user: $0.user) })
-        reactions += other.reactions.filter { !named.contains(ReactionName(emoji: $0.emoji, user: $0.user)) }
         current = other.current
         placedBy = other.placedBy
     }
 
     mutating func relate(to other: MessageKey) {
         if !relatives.contains(other) { relatives.append(other) }
-    }
-
-    /// Sets a reaction by an event; false if it was so before.
-    mutating func react(emoji: ExactText, user: EntityID, isPresent: Bool, sequence: UInt64) -> Bool {
-        guard let index = place(of: ReactionName(emoji: emoji, user: user)) else {
-            reactionPlaces?[ReactionName(emoji: emoji, user: user)] = reactions.count
-            reactions.append(Reaction(emoji: emoji, user: user, isPresent: isPresent, sequence: sequence))
-            return isPresent
-        }
-        let changes = reactions[index].isPresent != isPresent
-        reactions[index].isPresent = isPresent
-        reactions[index].sequence = sequence
-        return changes
-    }
-
-    /// The index of a reaction; `nil` if nobody has told of it. Cost: O(1), also with many.
-    private mutating func place(of name: ReactionName) -> Int? {
-        guard reactions.count >= Self.indexedCountMin else {
-            return reactions.firstIndex { $0.user == name.user && $0.emoji == name.emoji }
-        }
-        if reactionPlaces == nil {
-            var places: [ReactionName: Int] = [:]
-            for (index, reaction) in reactions.enumerated() {
-                places[ReactionName(emoji: reaction.emoji, user: reaction.user)] = index
-            }
-            reactionPlaces = places
-        }
-        return reactionPlaces?[name]
-    }
-
-    /// Identifies a reaction within a message.
-    private struct ReactionName: Hashable {
-        var emoji: ExactText
-        var user: EntityID
     }
 }
 

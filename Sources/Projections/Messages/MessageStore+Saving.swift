@@ -9,14 +9,17 @@ struct SavedExtent: Sendable {
     fileprivate var channelCount = 0
     fileprivate var authorCount = 0
     fileprivate var editorCount = 0
+    fileprivate var emojiCount = 0
+    fileprivate var reactionCount = 0
     fileprivate var entryCount = 0
     fileprivate var cellCount = 0
     fileprivate var recordCount = 0
     fileprivate var texts = TextPool.Extent()
-    /// Places of saved cells, and indexes of saved records, that have changed since. May contain duplicates, which
-    /// `forEachPiece` removes.
+    /// Places of saved cells, records and reactions that have changed since. May contain duplicates, which `forEachPiece`
+    /// removes.
     fileprivate var changedCells: [UInt32] = []
     fileprivate var changedRecords: [UInt32] = []
+    fileprivate var changedReactions: [UInt32] = []
 
     init() {}
 
@@ -24,6 +27,8 @@ struct SavedExtent: Sendable {
         channelCount = store.channels.count
         authorCount = store.authors.count
         editorCount = store.editors.count
+        emojiCount = store.reactions.emojis.count
+        reactionCount = store.reactions.count
         entryCount = store.entries.count
         cellCount = store.cells.count
         recordCount = store.records.count
@@ -39,6 +44,11 @@ struct SavedExtent: Sendable {
     @inline(__always)
     mutating func noteRecord(_ place: Int) {
         if place < recordCount { changedRecords.append(UInt32(truncatingIfNeeded: place)) }
+    }
+
+    @inline(__always)
+    mutating func noteReaction(_ place: Int) {
+        if place < reactionCount { changedReactions.append(UInt32(truncatingIfNeeded: place)) }
     }
 }
 
@@ -66,6 +76,10 @@ extension MessageStore {
         case cells
         /// Changed cells, with their places.
         case changedCells
+        /// New emojis.
+        case emojis
+        /// Reactions: changed ones, then new ones, each in the order in which they became known.
+        case reactions
         /// The extent of the store after the saving. Without it the saving is incomplete.
         case end
     }
@@ -96,11 +110,23 @@ extension MessageStore {
             try body(.texts, encoder.takeBytes())
         }
         try forEachPiece(since.entryCount..<entries.count, { $1.add(entries[$0]) }) { try body(.entries, $0) }
-        try forEachRecordPiece(since) { try body(.records, $0) }
+        try forEachPiece(Self.places(since.changedRecords, since.recordCount..<records.count)) { place, encoder in
+            encoder.writeNumber(UInt32(place))
+            try records[place].write(to: encoder)
+        } _: {
+            try body(.records, $0)
+        }
         try forEachPiece(since.cellCount..<count, { $1.add(cells[$0]) }) { try body(.cells, $0) }
         let changed = Set(since.changedCells).sorted().map { Int($0) }
         // Sorted, because the order of a set differs from run to run.
         try forEachPiece(changed, { $1.add(cells[$0], at: $0) }) { try body(.changedCells, $0) }
+        for emoji in reactions.emojis.texts[since.emojiCount...] { encoder.writeText(emoji) }
+        try body(.emojis, encoder.takeBytes())
+        try forEachPiece(Self.places(since.changedReactions, since.reactionCount..<reactions.count)) { place, encoder in
+            reactions[place].write(to: encoder)
+        } _: {
+            try body(.reactions, $0)
+        }
         try body(.end, SavedExtent(self).bytes)
     }
 
@@ -121,15 +147,34 @@ extension MessageStore {
         try body(writer.bytes)
     }
 
-    private func forEachRecordPiece(_ since: SavedExtent, _ body: ([UInt8]) throws -> Void) throws {
+    /// Changed places, each once, then new ones, each ascending.
+    private static func places(_ changed: [UInt32], _ new: Range<Int>) -> [Int] {
+        Set(changed).sorted().map { Int($0) } + Array(new)
+    }
+
+    /// Writes the values at some places into pieces; gives one empty piece if there are no places.
+    private func forEachPiece(
+        _ places: [Int],
+        _ write: (Int, StateEncoder) throws -> Void,
+        _ body: ([UInt8]) throws -> Void
+    ) throws {
         let encoder = StateEncoder()
-        let changed = Set(since.changedRecords).sorted().map { Int($0) }
-        for place in changed + Array(since.recordCount..<records.count) {
-            encoder.writeNumber(UInt32(place))
-            try records[place].write(to: encoder)
+        for place in places {
+            try write(place, encoder)
             if encoder.bytes.count >= Self.pieceBytes { try body(encoder.takeBytes()) }
         }
         try body(encoder.takeBytes())
+    }
+}
+
+extension ReactionTable.Reaction {
+    /// Writes everything but what a `ReactionTable` finds out itself.
+    fileprivate func write(to encoder: StateEncoder) {
+        encoder.writeNumber(message)
+        encoder.writeNumber(emoji)
+        user.write(to: encoder)
+        encoder.writeNumber(sequence)
+        encoder.writeTruth(isPresent)
     }
 }
 
@@ -137,9 +182,10 @@ extension SavedExtent {
     /// The counts as bytes, for the start and end of a saving. The changed places are not part of them.
     var bytes: [UInt8] {
         let encoder = StateEncoder()
-        for count in [channelCount, authorCount, editorCount, entryCount, cellCount, recordCount] {
-            encoder.writeNumber(UInt64(count))
-        }
+        let counts = [
+            channelCount, authorCount, editorCount, entryCount, cellCount, recordCount, emojiCount, reactionCount,
+        ]
+        for count in counts { encoder.writeNumber(UInt64(count)) }
         withUnsafeBytes(of: texts) { encoder.writeBytes($0) }
         return encoder.bytes
     }

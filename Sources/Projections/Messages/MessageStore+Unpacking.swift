@@ -142,6 +142,7 @@ extension MessageStore {
     /// repeated. A compaction keeps these events.
     func forEachSequence(at place: Int, _ body: (UInt64) -> Void) {
         let cell = cells[place]
+        if cell.hasReactions { reactions.forEach(to: place) { body($0.sequence) } }
         if cell.form == .packed { return forEachEntry(of: cell) { body($0.happening.sequence) } }
         if cell.form == .written {
             body(cell.first?.happening.sequence ?? 0)
@@ -149,7 +150,6 @@ extension MessageStore {
         }
         let record = records[Int(cell.last)]
         for entry in record.entries { body(entry.event.sequence.rawValue) }
-        for reaction in record.reactions { body(reaction.sequence) }
         if let placedBy = record.placedBy { body(placedBy) }
     }
 

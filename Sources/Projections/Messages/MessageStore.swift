@@ -59,7 +59,9 @@ struct MessageStore: Sendable {
     var texts = TextPool()
     var authors = AuthorTable()
     /// Who made the writes of written messages. Only grows.
-    var editors = EditorTable()
+    var editors = TextTable()
+    /// The reactions to messages of every form.
+    var reactions = ReactionTable()
     /// The extent of the last saving, and the places changed since.
     var saved = SavedExtent()
     /// The channels whose messages the fold takes; set before the first event. Not saved: only compactions set it.
@@ -74,9 +76,10 @@ struct MessageStore: Sendable {
 
     var count: Int { cells.count }
 
-    /// The sum of `PlaceTable.stepCount` of both tables.
+    /// The sum of `PlaceTable.stepCount` of all tables.
     var stepCount: Int {
         table.stepCount { hash(cells[$0].id, cells[$0].channel) } + channelTable.stepCount { hash(channels[$0].id) }
+            + reactions.stepCount
     }
 
     /// The place of a known channel.
@@ -253,7 +256,7 @@ extension MessageStore {
             records.append(record(at: place))
             // A new cell, because leftovers of a written message are no packed version.
             var changed = MessageCell(id: cell.id, channel: cell.channel, form: .record)
-            changed.next = cell.next
+            (changed.next, changed.hasReactions) = (cell.next, cell.hasReactions)
             changed.last = UInt32(records.count - 1)
             cells[place] = changed
         }
@@ -279,7 +282,8 @@ extension MessageStore {
                 store.records.append(records[Int(cell.last)])
                 cell.last = UInt32(store.records.count - 1)
             }
-            _ = store.add(cell)
+            let kept = store.add(cell)
+            store.copyReactions(of: place, in: self, to: kept)
         }
         return store
     }
@@ -291,6 +295,7 @@ extension MessageStore {
         }
         cells = Pages()
         records = []
+        reactions = ReactionTable()
         table = PlaceTable()
         saved = SavedExtent()
     }

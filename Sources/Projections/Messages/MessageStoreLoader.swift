@@ -56,6 +56,8 @@ struct MessageStoreLoader {
         case .changedCells:
             var reader = PackedEntryReader(bytes)
             while !reader.isAtEnd { try changeCell(at: reader.place(), to: checked(reader.cell())) }
+        case .emojis: try forEach(in: bytes) { _ = store.reactions.addEmoji(try $0.readText()) }
+        case .reactions: try forEach(in: bytes) { try takeReaction(from: $0) }
         }
     }
 
@@ -89,13 +91,28 @@ struct MessageStoreLoader {
         if place == store.records.count { store.records.append(record) } else { store.records[place] = record }
     }
 
+    /// Sets a known reaction or adds a new one.
+    private mutating func takeReaction(from decoder: StateDecoder) throws {
+        let message = Int(try decoder.readNumber(UInt32.self))
+        let emoji = try decoder.readNumber(UInt32.self)
+        guard message < store.count, emoji < store.reactions.emojis.count else { throw Malformed() }
+        _ = store.reactions.set(
+            to: message,
+            emoji: emoji,
+            user: try .read(from: decoder),
+            sequence: try decoder.readNumber(UInt64.self),
+            isPresent: try decoder.readTruth()
+        )
+        store.cells[message].hasReactions = true
+    }
+
     private mutating func changeCell(at place: UInt32?, to cell: MessageCell) throws {
         guard let place = place.map({ Int($0) }), place < store.count, store.cells[place].id == cell.id,
             store.cells[place].channel == cell.channel
         else { throw Malformed() }
         var cell = cell
-        // The written cell has no `next`: the links come from the order of the cells.
-        cell.next = store.cells[place].next
+        // The written cell has neither: the links come from the order of the cells, the other from the reactions.
+        (cell.next, cell.hasReactions) = (store.cells[place].next, store.cells[place].hasReactions)
         store.cells[place] = cell
         mayAnswer[place] = cell.mayAnswer
     }

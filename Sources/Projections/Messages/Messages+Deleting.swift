@@ -61,6 +61,7 @@ extension Messages {
             by: by
         )
         if let destination = place(for: to) {
+            if let origin { store.takeReactions(from: origin, at: destination) }
             change(destination, in: &context) { record in
                 if let past { record.inherit(past) }
                 record.relate(to: from)

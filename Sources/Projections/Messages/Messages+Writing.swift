@@ -20,8 +20,8 @@ extension Messages {
         }
     }
 
-    /// Adds or removes a reaction. The message need not be known: it becomes a record without a version, which may yet
-    /// arrive.
+    /// Adds or removes a reaction, which changes neither the message's state nor its `replyTo`. The message need not be
+    /// known: it becomes a record without a version, which may yet arrive.
     mutating func react(
         _ key: MessageKey,
         emoji: String,
@@ -31,10 +31,7 @@ extension Messages {
     ) {
         guard let place = place(for: key) else { return }
         let sequence = context.event.sequence.rawValue
-        // `store.change` suffices: a reaction changes neither the message's state nor its `replyTo`.
-        let changes = store.change(at: place) { record in
-            record.react(emoji: ExactText(emoji), user: user, isPresent: isPresent, sequence: sequence)
-        }
+        let changes = store.react(at: place, emoji: emoji, user: user, isPresent: isPresent, sequence: sequence)
         if changes { touch(key, in: &context) }
     }
 

@@ -69,7 +69,7 @@ extension Messages {
 
     /// The state of a record of this fold; the same rule as `state(at:)` has for packed messages.
     @inline(__always)
-    func state(of record: MessageRecord) -> State {
+    func state(of record: borrowing MessageRecord) -> State {
         if end(of: record) != nil { return .deleted }
         if case .live = record.standing, record.current != nil { return .live }
         return .unknown
@@ -88,7 +88,7 @@ extension Messages {
     /// How a message was deleted, by name or with its channel; `nil` if it was not. Deletion by name wins, then the
     /// channel's end, then deletion until written. A message that was never written does not end with its channel.
     @inline(__always)
-    func end(of record: MessageRecord) -> MessageRecord.End? {
+    func end(of record: borrowing MessageRecord) -> MessageRecord.End? {
         if case .deleted(let end) = record.standing, end.cause == .deleted { return end }
         if record.wasWritten || record.current != nil, let fate = fates.fate(of: record.key.channel) {
             return MessageRecord.End(cause: fate.cause, permanence: .forever, since: fate.event)

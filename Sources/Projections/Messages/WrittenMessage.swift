@@ -179,7 +179,7 @@ struct WrittenEnd {
         )
     }
 
-    fileprivate init(_ entry: PackedEntry, _ editors: EditorTable) {
+    fileprivate init(_ entry: PackedEntry, _ editors: TextTable) {
         let editor = Self.editor(entry)
         order = UInt32(truncatingIfNeeded: entry.version.replyTo.rawValue)
         end = MessageRecord.End(

@@ -175,3 +175,10 @@ extension Names: Codable {
         try container.encode(ends, forKey: .ends)
     }
 }
+
+extension CanonicalText {
+    /// Writes an id's text with quotes.
+    mutating func string(_ id: EntityID, _ names: Names) {
+        if id.number != nil { string(names.text(id)) } else { names.withName(id) { string(utf8: $0) } }
+    }
+}

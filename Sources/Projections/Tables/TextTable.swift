@@ -1,7 +1,7 @@
-/// The people who made the writes of written messages, each text once. A place never changes.
-struct EditorTable: Sendable {
+/// Some texts, each once. A place never changes.
+struct TextTable: Sendable {
     private(set) var texts: [String] = []
-    /// Bytes decide, so that names that look alike stay apart.
+    /// Bytes decide, so that texts that look alike stay apart.
     private var places: [ExactText: UInt32] = [:]
 
     init() {}
