@@ -20,8 +20,8 @@ struct FamilyLog {
     /// The logtool that replays.
     let program: String
     let scratch: Scratch
-    private static let rounds = 3
-    /// More than of time: the greatest memory of all of them counts, and one look may miss it.
+    private static let rounds = 5
+    /// The greatest memory of all of them counts, and one look may miss it.
     private static let memoryRounds = 6
 
     func figures() throws -> [Figure] {
@@ -81,10 +81,13 @@ struct FamilyLog {
     /// Processor time of an event among all events, divided by that among the first quarter of them. The start of a process is
     /// taken off: it would hide growth, as it weighs more on fewer events.
     private func growth(_ rounds: [Round]) -> Double {
-        let start = Figure.median(rounds.map(\.start.seconds))
-        let whole = Figure.median(rounds.map(\.cold.seconds)) - start
-        let quarter = Figure.median(rounds.map(\.quarter.seconds)) - start
-        return (whole / Double(count - 1)) / (quarter / Double(count / 4 - 1))
+        Figure.median(
+            rounds.map { round in
+                let whole = round.cold.seconds - round.start.seconds
+                let quarter = round.quarter.seconds - round.start.seconds
+                return (whole / Double(count - 1)) / (quarter / Double(count / 4 - 1))
+            }
+        )
     }
 
     // MARK: - Memory

@@ -13,7 +13,8 @@ struct Figure: Codable {
     var goal: Double?
     var met: Bool?
 
-    /// Medians of interleaved rounds.
+    /// Medians of interleaved rounds. Where both sides have a rate of each round, the ratio is the median of the rounds' own
+    /// ratios: a machine whose speed wanders is the same for both sides of a round.
     init(
         _ name: String,
         events: Int,
@@ -27,7 +28,10 @@ struct Figure: Codable {
         rate = Self.median(rates)
         self.baseline = baseline
         baselineRate = Self.median(baselineRates)
-        ratio = baselineRate > 0 ? rate / baselineRate : 0
+        ratio =
+            rates.count == baselineRates.count
+            ? Self.median(zip(rates, baselineRates).map { $1 > 0 ? $0 / $1 : 0 })
+            : baselineRate > 0 ? rate / baselineRate : 0
         self.goal = goal
         met = goal.map { ratio >= $0 }
     }
