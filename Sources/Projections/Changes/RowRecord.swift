@@ -94,7 +94,15 @@ struct RowRecord: Sendable {
     var values: [(name: String, value: StoredJSON)] { shape.sorted.map { (shape.names[$0], self[$0]) } }
 
     /// Whether `deleted_at` is set.
-    var isSoftDeleted: Bool { text(of: "deleted_at").map { !$0.isNull } ?? false }
+    var isSoftDeleted: Bool {
+        // Of JSON's values only null begins with this letter.
+        shape.deletedAt.map { withText(at: $0) { $0.first != UInt8(ascii: "n") } } ?? false
+    }
+
+    /// The handle of the row's id, as `Names.rowID` reads it; `nil` without one.
+    func id(_ names: inout Names) -> EntityID? {
+        shape.id.flatMap { withText(at: $0) { names.rowID($0) } }
+    }
 
     /// The record as a value.
     var object: JSONObject {

@@ -9,6 +9,9 @@ final class RowShape: Codable, Sendable {
     let names: [String]
     /// The places in `names`, sorted by the names' UTF-8 bytes.
     let sorted: [Int]
+    /// The places of `id` and `deleted_at`, for which every record is asked; `nil` for one that is not among the names.
+    let id: Int?
+    let deletedAt: Int?
     /// `names` again, to be read without copies.
     private let texts: JoinedTexts
     /// The names as the canonical text of a record has them.
@@ -26,6 +29,8 @@ final class RowShape: Codable, Sendable {
             self.names = distinct
             sorted = distinct.indices.sorted { ExactText.precedes(distinct[$0], distinct[$1]) }
         }
+        id = self.names.firstIndex { ExactText.areSame($0, "id") }
+        deletedAt = self.names.firstIndex { ExactText.areSame($0, "deleted_at") }
         texts = JoinedTexts(self.names)
         heads = CanonicalHeads(self.names)
     }

@@ -23,8 +23,7 @@ extension RealtimeDecoder {
         guard var rows = Self.rows(payload) else { return context.issue("rows: no array") }
         if context.rules.contains(.oldestHundredAreListed) { rows = oldestHundred(of: rows) }
         for (index, row) in rows.enumerated() {
-            guard let record = record(row), let id = record.text(of: "id")?.withBytes({ context.names.rowID($0) })
-            else {
+            guard let record = record(row), let id = record.id(&context.names) else {
                 context.issue("rows: row \(index + 1): id is missing")
                 continue
             }

@@ -210,7 +210,7 @@ struct RealtimeRow: ~Copyable {
 
     /// The id in `record`, else the one in `old_record`; `nil` if neither is one.
     fileprivate func id(_ names: inout Names) -> EntityID? {
-        if let id = record?.text(of: "id")?.withBytes({ names.rowID($0) }) { return id }
+        if let id = record?.id(&names) { return id }
         return oldRecord.flatMap { old in (try? old.memberValue("id")).flatMap { names.rowID($0) } }
     }
 
