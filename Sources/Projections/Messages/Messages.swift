@@ -67,28 +67,34 @@ extension Messages {
         return store.place(of: key).map { state(at: $0) } ?? .unknown
     }
 
-    /// The state of a record of this fold; the same rule as `state(at:)` has for packed messages.
-    @inline(__always)
-    func state(of record: borrowing MessageRecord) -> State {
-        if end(of: record) != nil { return .deleted }
-        if case .live = record.standing, record.current != nil { return .live }
-        return .unknown
-    }
-
     /// The state of the message at a place. A packed or written message was written or deleted by name, so the end of its
     /// channel always counts.
     func state(at place: Int) -> State {
         let cell = store.cells[place]
-        // Through a pointer, so that the record is not copied.
-        if cell.form == .record { return store.records.withUnsafeBufferPointer { state(of: $0[Int(cell.last)]) } }
+        if cell.form == .record { return state(ofRecordAt: Int(cell.last)) }
         if cell.standing == .deleted || fates.fate(of: store.channels[Int(cell.channel)].id) != nil { return .deleted }
         return cell.standing == .live ? .live : .unknown
+    }
+
+    /// The state of a message that is a record: deleted if `end(of:)` has an end. Reads one member after another, as a record
+    /// that is handed on is copied.
+    private func state(ofRecordAt index: Int) -> State {
+        switch store.records[index].standing {
+        case .deleted: return .deleted
+        case .live, .nowhere: break
+        }
+        let hasCurrent = store.records[index].current != nil
+        if hasCurrent || store.records[index].wasWritten, fates.fate(of: store.records[index].key.channel) != nil {
+            return .deleted
+        }
+        if case .live = store.records[index].standing, hasCurrent { return .live }
+        return .unknown
     }
 
     /// How a message was deleted, by name or with its channel; `nil` if it was not. Deletion by name wins, then the
     /// channel's end, then deletion until written. A message that was never written does not end with its channel.
     @inline(__always)
-    func end(of record: borrowing MessageRecord) -> MessageRecord.End? {
+    func end(of record: MessageRecord) -> MessageRecord.End? {
         if case .deleted(let end) = record.standing, end.cause == .deleted { return end }
         if record.wasWritten || record.current != nil, let fate = fates.fate(of: record.key.channel) {
             return MessageRecord.End(cause: fate.cause, permanence: .forever, since: fate.event)
