@@ -57,7 +57,7 @@ struct RowShapes: Sendable {
         fileprivate mutating func removeAll() { elements.removeAll(keepingCapacity: true) }
     }
 
-    /// Room for members, to be used again. It has none, and so nothing that another thread could not have.
+    /// Room for members, to be used again. `@unchecked Sendable` holds because it is empty: no pointer to a frame is in it.
     private struct Room: @unchecked Sendable {
         var members: Members
     }

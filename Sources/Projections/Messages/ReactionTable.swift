@@ -53,7 +53,7 @@ struct ReactionTable: Sendable {
         }
     }
 
-    /// Adds an emoji if it is new.
+    /// The place of an emoji in `emojis`, added if it is new.
     mutating func addEmoji(_ emoji: String) -> UInt32 { emojis.place(of: emoji) }
 
     /// Sets a reaction by an event. Cost: O(1) on average.
@@ -167,7 +167,7 @@ extension MessageStore {
         return changes
     }
 
-    /// Gives the message at a place the reactions to another one that it has not.
+    /// Gives the message at a place those reactions to another one that it lacks.
     mutating func takeReactions(from origin: Int, at place: Int) {
         guard cells[origin].hasReactions else { return }
         for reaction in reactions.all(to: origin) {
