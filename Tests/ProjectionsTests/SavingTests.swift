@@ -23,6 +23,26 @@ import Testing
         }
     }
 
+    /// A struct with members of any integer type.
+    @Test func everyIntegerTypeIsSaved() throws {
+        struct Integers: Codable, Equatable {
+            var word = Int.min
+            var byte = Int8.min
+            var half = Int16.min
+            var int = Int32.min
+            var long = Int64.min
+            var unsignedWord = UInt.max
+            var unsignedByte = UInt8.max
+            var unsignedHalf = UInt16.max
+            var unsignedInt = UInt32.max
+            var unsignedLong = UInt64.max
+        }
+        let integers = Integers()
+        let bytes = try StateEncoder.bytes(of: integers)
+        #expect(bytes.count == 2 * (8 + 1 + 2 + 4 + 8))
+        #expect(try StateDecoder.value(Integers.self, from: bytes) == integers)
+    }
+
     /// Reactions are saved beside the messages, whose cells they leave as they are.
     @Test func reactionsThatChangeAreSavedAgain() throws {
         var scene = try Scene()
