@@ -24,9 +24,9 @@ struct AnswersBenchmark {
     func run() throws -> [Figure] {
         let capture = scratch.fresh("answers.ndjson")
         try Traffic.mixed.write(count, to: capture)
-        var log = ""
+        let log = scratch.fresh("answers.eventlog")
         let ingest = try (0..<rounds).map { _ in
-            log = scratch.fresh("answers.eventlog")
+            try? FileManager.default.removeItem(atPath: log)
             return try use(["ingest", log, "capture", capture, "--kind", Traffic.mixed.kind, "-q"]).seconds
         }
         try FileManager.default.removeItem(atPath: capture)
