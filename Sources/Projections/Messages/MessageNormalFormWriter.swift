@@ -37,17 +37,12 @@ struct MessageNormalFormWriter: ~Copyable {
 
     /// The hash of the message at a place, under a key of the process.
     mutating func hash(ofMessageAt place: Int, in store: MessageStore) -> UInt128 {
+        let cell = store.cells[place]
+        guard cell.form == .packed else { return hash(ofRecordAt: place, in: store) }
         writer.reset()
         write(store.key(at: place))
-        let cell = store.cells[place]
-        if cell.form == .packed {
-            write(cell, in: store)
-            writeRest(of: nil, at: place, in: store)
-        } else {
-            let record = store.record(at: place)
-            write(record)
-            writeRest(of: record, at: place, in: store)
-        }
+        write(cell, in: store)
+        writeRest(of: nil, at: place, in: store)
         return writer.withBytes { FrameKey.process.hash($0) }
     }
 
@@ -87,7 +82,9 @@ struct MessageNormalFormWriter: ~Copyable {
         // Sorted, as the order of arrival of reactions and relatives decides nothing.
         for reaction in store.sortedReactions(at: place, names) {
             text(store.reactions.emojis.text(reaction.emoji))
-            write(reaction)
+            id(reaction.user)
+            writer.raw(reaction.isPresent ? "+" : "-")
+            number(reaction.sequence, "s")
         }
         if let placedBy = record?.placedBy { number(placedBy, "p") } else { writer.raw("-") }
         for relative in relatives.sorted(by: { $0.precedes($1, names) }) { write(relative) }
@@ -114,12 +111,6 @@ struct MessageNormalFormWriter: ~Copyable {
     /// Writes the current version as the index of the last entry that has it.
     private mutating func write(currentAt place: Int) {
         number(UInt64(place), "=")
-    }
-
-    private mutating func write(_ reaction: ReactionTable.Reaction) {
-        id(reaction.user)
-        writer.raw(reaction.isPresent ? "+" : "-")
-        number(reaction.sequence, "s")
     }
 
     // MARK: Entries
