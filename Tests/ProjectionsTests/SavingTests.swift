@@ -63,8 +63,29 @@ import Testing
             #expect(loaded.sources[0].parts.messages.store.cells[0].form == .packed)
             #expect(loaded.sources[0].parts.messages.store.reactions.count == [0, 1, 2, 2, 2, 2, 3][number])
         }
-        // Without the first saving there is no message to which they could be.
-        #expect(throws: (any Error).self) { try SavedState(Array(savings.dropFirst())).logState() }
+    }
+
+    /// Kept states are read from a disk that may be damaged: reactions to messages, or with emojis, that are not there are refused.
+    @Test(arguments: [(message: 0, emoji: 0, isWhole: true), (1, 0, false), (0, 1, false), (.max, 0, false)])
+    func reactionsToWhatIsNotThereAreRefused(message: UInt32, emoji: UInt32, isWhole: Bool) throws {
+        var store = MessageStore()
+        _ = store.add(MessageKey(channel: .none, id: .none))
+        var loader = MessageStoreLoader()
+        try store.forEachPiece(whole: true) { kind, bytes in
+            if kind != .end { try bytes.withUnsafeBytes { try loader.take(kind, $0) } }
+        }
+        let encoder = StateEncoder()
+        encoder.writeText("👍")
+        try encoder.takeBytes().withUnsafeBytes { try loader.take(.emojis, $0) }
+        for number in [message, emoji] { encoder.writeNumber(number) }
+        for number in [0, 9] as [UInt64] { encoder.writeNumber(number) }
+        encoder.writeTruth(true)
+        let bytes = encoder.takeBytes()
+        if isWhole {
+            try bytes.withUnsafeBytes { try loader.take(.reactions, $0) }
+        } else {
+            #expect(throws: (any Error).self) { try bytes.withUnsafeBytes { try loader.take(.reactions, $0) } }
+        }
     }
 
     /// What was not said to be saved is saved again.

@@ -34,13 +34,13 @@ extension StateCodable where Self: FixedWidthInteger {
     static func read(from decoder: StateDecoder) throws -> Self { try decoder.readNumber(Self.self) }
 }
 
-// All of the standard library's: one that is missing would go round in circles between its `encode` and the encoder.
+// All that a container of `Codable` knows by itself: one that is missing would go round in circles between its `encode`
+// and the encoder.
 extension Int: StateCodable {}
 extension Int8: StateCodable {}
 extension Int16: StateCodable {}
 extension Int32: StateCodable {}
 extension Int64: StateCodable {}
-extension Int128: StateCodable {}
 extension UInt: StateCodable {}
 extension UInt8: StateCodable {}
 extension UInt16: StateCodable {}
