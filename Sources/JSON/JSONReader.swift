@@ -196,6 +196,25 @@ package struct JSONReader {
         return true
     }
 
+    /// Passes the next name of an object and its colon if the bytes are these; false, without moving but over white space, if not.
+    /// The value must be read or skipped next.
+    ///
+    /// - Parameter member: a comma, a name of a JSON text with its quotes, and a colon.
+    @inlinable
+    package mutating func take(member: UnsafeRawBufferPointer) -> Bool {
+        scanner.skipSpace()
+        return scanner.take(bytes: isAtStart ? UnsafeRawBufferPointer(rebasing: member[1...]) : member)
+    }
+
+    /// Leaves an object at its end; false, without moving but over white space, if something else follows.
+    @inlinable
+    package mutating func takeObjectEnd() -> Bool {
+        scanner.skipSpace()
+        guard scanner.current == UInt8(ascii: "}") else { return false }
+        leave()
+        return true
+    }
+
     /// A place that the reader has reached.
     @usableFromInline
     package struct Mark: BitwiseCopyable {

@@ -67,7 +67,7 @@ import Testing
         var random = SeededGenerator(seed: UInt64(seed))
         // Few names for rows whose changes overlap, many for entries that are added by the dozen.
         let names = (0..<(seed % 3 == 0 ? 40 : 5)).map { "c\($0)" }
-        var shapes = RowShapes()
+        var (shapes, relations) = (RowShapes(), ShapeRelations())
         var (columns, model) = (RowColumns(), Model())
         for sequence in 1...80 {
             let position = RowRegister.Position(
@@ -82,7 +82,7 @@ import Testing
             let change = try Self.change(names, &shapes, &random)
             var changed: [RowEffect.ColumnChange]? = []
             let marks = (all: columns.marks, own: columns.marks(of: change))
-            let isNews = columns.set(change, at: position, noting: &changed)
+            let isNews = columns.set(change, at: position, noting: &changed, &relations)
             let expected = model.set(change, at: position)
             #expect(isNews == expected.isNews)
             #expect(changed?.map(\.name) == expected.changed)
@@ -156,7 +156,7 @@ import Testing
     /// before had.
     private static func cost(of names: [String]) throws -> (lookCount: Int, historyBytes: Int) {
         let counter = RowColumns.LookCounter()
-        var (register, history, shapes) = (RowRegister(), RowHistory(), RowShapes())
+        var (register, history, shapes, relations) = (RowRegister(), RowHistory(), RowShapes(), ShapeRelations())
         try RowColumns.$lookCounter.withValue(counter) {
             for (index, name) in names.enumerated() {
                 let text = "{\"id\":1,\"\(name)\":\(index)}"
@@ -170,7 +170,7 @@ import Testing
                     committedAt: Timestamp(seconds: Int64(index)),
                     operation: index == 0 ? .insert : .update
                 )
-                let applied = register.apply(change, at: UInt64(index + 1))
+                let applied = register.apply(change, at: UInt64(index + 1), &relations)
                 let effect = try #require(applied)
                 #expect(index == 0 || effect.changed.map(\.name) == [name])
                 let event = EventReference(

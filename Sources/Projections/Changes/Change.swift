@@ -26,13 +26,15 @@ package struct EventReference: Codable, Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// The values that decoders and folds share while one event is applied. `names` and `notesTouched` last; the other
-/// members are set anew for each event (`SourceState.begin`).
+/// The values that decoders and folds share while one event is applied. `names`, `relations` and `notesTouched` last; the
+/// other members are set anew for each event (`SourceState.begin`).
 struct FoldContext {
     /// The texts behind all handles of this state.
     var names: Names
     /// The texts of the messages, while an event is decoded whose decoder keeps texts there. Otherwise empty.
     var texts = TextPool()
+    /// How the columns of rows were compared before. A pure cache.
+    var relations = ShapeRelations()
     /// The event being applied.
     var event: EventReference
     /// The client's reading rules for this event; empty for the canonical reading (I16).

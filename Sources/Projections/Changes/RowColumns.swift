@@ -76,9 +76,29 @@ struct RowColumns: Codable, Sendable {
         return record.values
     }
 
+    /// Writes the columns that have a value as an object.
+    func write(to text: inout CanonicalText) {
+        Self.look(at: others.count)
+        let rest = others.compactMap { column in column.content.map { (name: column.name, value: $0.value) } }
+        (newest?.record ?? RowRecord()).write(to: &text, besides: rest)
+    }
+
+    /// Whether `deleted_at` is set.
+    var isSoftDeleted: Bool {
+        if newest?.record.shape.deletedAt != nil { return newest?.record.isSoftDeleted ?? false }
+        return place(of: "deleted_at").flatMap { others[$0].content.map { !$0.value.isNull } } ?? false
+    }
+
+    /// Whether no column has a mark, if that is seen at once; false may mean that many would have to be looked at.
+    private var hasNoMarks: Bool {
+        if others.count > Self.movedCountMax { return false }
+        Self.look(at: others.count)
+        return others.indices.allSatisfy { others[$0].content != nil && others[$0].lacked == nil }
+    }
+
     /// What the row lists of the columns that a change states or names: it can change no other marks.
     func marks(of change: RowChange) -> Marks {
-        if others.isEmpty { return Marks() }
+        if hasNoMarks { return Marks() }
         var marks = Marks()
         for shape in [change.record.shape, change.columns] {
             var walk = NameWalk()
@@ -95,7 +115,7 @@ struct RowColumns: Codable, Sendable {
     /// What the row lists beside its values.
     var marks: Marks {
         // Every column with a mark has an entry in `others`: what the newest change named and stated is known.
-        if others.isEmpty { return Marks() }
+        if hasNoMarks { return Marks() }
         Self.look(at: others.count)
         let columns = others.map { $0.stated(by: newest?.record, at: newest?.position) }
         return Marks(
@@ -127,27 +147,30 @@ struct RowColumns: Codable, Sendable {
 
     /// Takes over the values, and notes the names, for which nothing newer is known; false if there is none.
     ///
-    /// Cost: O(n) in the columns of the change for one like the newest, else O(n log m) in those of both changes, for a row of m
-    /// columns; entries that come or go also move those behind them.
+    /// Cost: O(n) in the columns of the change for one whose shape was compared with that of the newest lately, else O(n log m) in
+    /// those of both changes, for a row of m columns; entries that come or go also move those behind them.
     ///
-    /// - Parameter changed: gets the columns whose values differ afterwards, unless it is `nil`.
+    /// - Parameters:
+    ///   - changed: gets the columns whose values differ afterwards, unless it is `nil`.
+    ///   - relations: finds where the names of one change stand in another.
     mutating func set(
         _ change: RowChange,
         at position: Position,
-        noting changed: inout [RowEffect.ColumnChange]?
+        noting changed: inout [RowEffect.ColumnChange]?,
+        _ relations: inout ShapeRelations
     ) -> Bool {
-        if change.record.isEmpty { return setNames(of: change, at: position) }
-        if let newest, newest.position > position {
+        if change.record.isEmpty { return setNames(of: change, at: position, &relations) }
+        if let latest = newest?.position, latest > position {
             let hasValues = setLateValues(of: change.record, at: position, noting: &changed)
-            return setNames(of: change, at: position) || hasValues
+            return setNames(of: change, at: position, &relations) || hasValues
         }
         let isLikeBefore =
             others.isEmpty && newest?.record.shape === change.record.shape && newest?.named === change.columns
-        if changed != nil { changed = differences(from: change.record) }
-        if !isLikeBefore { makeRoom(for: change, at: position) }
+        if changed != nil { changed = differences(from: change.record, &relations) }
+        if !isLikeBefore { makeRoom(for: change, at: position, &relations) }
         newest = Newest(record: change.record, position: position, named: change.columns)
         // A change that names what the record before it stated leaves nothing to note.
-        if !isLikeBefore { _ = setNames(of: change, at: position) }
+        if !isLikeBefore { _ = setNames(of: change, at: position, &relations) }
         return true
     }
 
@@ -161,20 +184,21 @@ struct RowColumns: Codable, Sendable {
     }
 
     /// The columns of a newer record whose values differ from the known ones, in the order of their names' UTF-8 bytes.
-    private func differences(from record: RowRecord) -> [RowEffect.ColumnChange] {
+    private func differences(
+        from record: RowRecord,
+        _ relations: inout ShapeRelations
+    ) -> [RowEffect.ColumnChange] {
         var differences: [RowEffect.ColumnChange] = []
-        let (shape, known) = (record.shape, newest?.record ?? RowRecord())
-        var (knownWalk, otherWalk) = (NameWalk(), NameWalk())
-        for place in shape.sorted {
+        let shape = record.shape
+        var walk = NameWalk()
+        let known = newest?.record ?? RowRecord()
+        let inKnown = shape === known.shape ? nil : relations.relation(of: shape, to: known.shape)
+        record.forEachDifference(from: known, inKnown) { place, isKnown in
             let name = shape.names[place]
-            if shape === known.shape {
-                if known.isSame(at: place, as: record, at: place) { continue }
-            } else if let other = knownWalk.place(of: name, in: known.shape) {
-                if known.isSame(at: other, as: record, at: place) { continue }
-            } else if let other = otherWalk.place(of: name, in: others),
+            if !isKnown, let other = walk.place(of: name, in: others),
                 others[other].content?.value.isSame(as: record[place]) ?? false
             {
-                continue
+                return
             }
             differences.append(RowEffect.ColumnChange(name: name, value: record[place]))
         }
@@ -183,7 +207,11 @@ struct RowColumns: Codable, Sendable {
 
     /// Brings `others` to what a newer change will not tell, before that becomes the newest. Looks only at the columns of the
     /// two changes: a row may have had thousands of others.
-    private mutating func makeRoom(for change: RowChange, at position: Position) {
+    private mutating func makeRoom(
+        for change: RowChange,
+        at position: Position,
+        _ relations: inout ShapeRelations
+    ) {
         let emptied = places(statedBy: change.record.shape).filter { place in
             others[place].content = nil
             if let named = others[place].named, named < position, change.columns.place(of: others[place].name) != nil {
@@ -197,7 +225,7 @@ struct RowColumns: Codable, Sendable {
             Self.look(at: others.count)
             others.removeAll(where: \.isEmpty)
         }
-        if let newest { keep(newest, besides: change) }
+        if let newest { keep(newest, besides: change, &relations) }
     }
 
     /// The places in `others` of the names in a shape, in ascending order. Cost: O(n log m) for the n fewer of both in the m
@@ -211,33 +239,28 @@ struct RowColumns: Codable, Sendable {
         return shape.sorted.compactMap { walk.place(of: shape.names[$0], in: others) }
     }
 
-    /// Moves what the newest change tells and a newer one does not into `others`.
-    private mutating func keep(_ newest: Newest, besides change: RowChange) {
-        let (known, stated) = (newest.record.shape, change.record.shape)
-        let left = newest.named === change.columns ? known.places(besides: stated) : places(of: newest, besides: change)
-        add(left.map { known.names[$0] })
+    /// Moves what the newest change tells and a newer one does not into `others`: a column that the newer change does not state,
+    /// or states and does not name; of such a one the older change is still the last that named it.
+    private mutating func keep(_ newest: Newest, besides change: RowChange, _ relations: inout ShapeRelations) {
+        let known = newest.record.shape
+        let inStated = relations.relation(of: known, to: change.record.shape)
+        let inNamed = relations.relation(of: known, to: newest.named)
+        let inNewlyNamed = relations.relation(of: known, to: change.columns)
+        let left =
+            inNewlyNamed.missing.isEmpty
+            ? inStated.missing
+            : known.sorted.filter {
+                inStated.places[$0] < 0 || inNewlyNamed.places[$0] < 0 && inNamed.places[$0] >= 0
+            }
+        if left.count > Self.movedCountMax { add(left.map { known.names[$0] }) }
         for place in left {
-            let name = known.names[place]
-            guard let other = self.place(of: name) else { continue }
-            if stated.place(of: name) == nil {
+            let other = entry(of: known.names[place])
+            if inStated.places[place] < 0 {
                 // Its own text: a single column would keep the values of a whole record in memory.
                 let value = newest.record[place].detached
                 others[other].content = Column.Content(value: value, position: newest.position)
             }
-            if newest.named.place(of: name) != nil { _ = Self.raise(&others[other].named, to: newest.position) }
-        }
-    }
-
-    /// The places of the names in the newest record that a newer change does not state, or states and does not name: of such
-    /// a column the older change is still the last that named it.
-    private func places(of newest: Newest, besides change: RowChange) -> [Int] {
-        let (known, stated) = (newest.record.shape, change.record.shape)
-        var (statedWalk, namedWalk, newlyNamedWalk) = (NameWalk(), NameWalk(), NameWalk())
-        return known.sorted.filter { place in
-            let name = known.names[place]
-            if stated !== known, statedWalk.place(of: name, in: stated) == nil { return true }
-            return newlyNamedWalk.place(of: name, in: change.columns) == nil
-                && namedWalk.place(of: name, in: newest.named) != nil
+            if inNamed.places[place] >= 0 { _ = Self.raise(&others[other].named, to: newest.position) }
         }
     }
 
@@ -267,21 +290,28 @@ struct RowColumns: Codable, Sendable {
     }
 
     /// Notes which columns a change named, and which values it was too large to contain; false if nothing is news.
-    private mutating func setNames(of change: RowChange, at position: Position) -> Bool {
-        let isNamed = raise(\.named, of: unnamed(of: change, at: position), to: position)
+    private mutating func setNames(
+        of change: RowChange,
+        at position: Position,
+        _ relations: inout ShapeRelations
+    ) -> Bool {
+        let isNamed = raise(\.named, of: unnamed(of: change, at: position, &relations), to: position)
         return raise(\.lacked, of: lacked(by: change), to: position) || isNamed
     }
 
     /// The names of a change, sorted, without those that the newest change named and stated, at the same position or a later
     /// one: naming these is no news.
-    private func unnamed(of change: RowChange, at position: Position) -> [String] {
+    private func unnamed(
+        of change: RowChange,
+        at position: Position,
+        _ relations: inout ShapeRelations
+    ) -> [String] {
         let shape = change.columns
         guard let newest, newest.position >= position else { return shape.sorted.map { shape.names[$0] } }
-        if newest.named === shape { return shape.names(besides: newest.record.shape) }
-        var (named, stated) = (NameWalk(), NameWalk())
-        return shape.sorted.lazy.map { shape.names[$0] }.filter { name in
-            named.place(of: name, in: newest.named) == nil || stated.place(of: name, in: newest.record.shape) == nil
-        }
+        let inStated = relations.relation(of: shape, to: newest.record.shape)
+        if newest.named === shape { return inStated.missing.map { shape.names[$0] } }
+        let inNamed = relations.relation(of: shape, to: newest.named)
+        return shape.sorted.filter { inStated.places[$0] < 0 || inNamed.places[$0] < 0 }.map { shape.names[$0] }
     }
 
     /// The names, sorted, whose values a change was too large to contain.
@@ -297,6 +327,7 @@ struct RowColumns: Codable, Sendable {
         of names: [String],
         to position: Position
     ) -> Bool {
+        if names.isEmpty { return false }
         add(names)
         var isRaised = false
         var walk = NameWalk()
@@ -332,6 +363,15 @@ struct RowColumns: Codable, Sendable {
             others += missing.map { Column(name: $0) }
             others.sort { ExactText.precedes($0.name, $1.name) }
         }
+    }
+
+    /// The place in `others` of the entry with a name, which is added if it is missing.
+    private mutating func entry(of name: String) -> Int {
+        let place = insertionPlace(of: name)
+        if place == others.count || !ExactText.areSame(others[place].name, name) {
+            others.insert(Column(name: name), at: place)
+        }
+        return place
     }
 
     private func insertionPlace(of name: String) -> Int {

@@ -7,11 +7,13 @@ import JSON
 struct RowRecord: Sendable {
     /// The names; records of one table mostly share one list.
     let shape: RowShape
-    /// Where each value ends, counted from the first one: four bytes a column, little-endian. Behind them the values in
-    /// the order of the names, with nothing in between.
+    /// A word for each column, little-endian: where its value ends, counted from the first one, and whether it is known to be
+    /// canonical (`ValueText`). Behind them the values in the order of the names, with nothing in between.
     private let bytes: [UInt8]
 
-    private static let endByteCount = 4
+    private static let wordByteCount = 4
+    /// In a column's word, the bit of a canonical value. The lower ones say where the value ends.
+    private static let canonicalBit: UInt32 = 1 << 31
 
     /// A record without columns.
     init() {
@@ -26,33 +28,30 @@ struct RowRecord: Sendable {
             ends.append(texts.count)
         }
         self = texts.withUnsafeBytes { bytes in
-            let values = zip([0] + ends, ends).map { UnsafeRawBufferPointer(rebasing: bytes[$0..<$1]) }
-            return RowRecord(RowShape(object.members.map(\.name)), texts: values)
+            let values = zip([0] + ends, ends).map { start, end in
+                ValueText(bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<end]), isCanonical: false)
+            }
+            return RowRecord(RowShape(object.members.map(\.name)), values)
         }
     }
 
     /// - Parameters:
     ///   - shape: the names of the members; none is repeated.
-    ///   - members: valid JSON values, together less than 16 MiB.
-    init(_ shape: RowShape, _ members: RowShapes.Members) {
-        self.init(shape, texts: members.elements.lazy.map(\.value))
-    }
-
-    /// - Parameter values: the texts of valid JSON values, one for each name, together less than 16 MiB.
+    ///   - values: valid JSON values, one for each name, together less than 16 MiB.
     @inline(__always)
-    private init(_ shape: RowShape, texts values: some Collection<UnsafeRawBufferPointer>) {
+    init(_ shape: RowShape, _ values: some Collection<ValueText>) {
         assert(values.count == shape.names.count, "each name has a value")
         self.shape = shape
-        let head = values.count * Self.endByteCount
-        let count = values.reduce(head) { $0 + $1.count }
+        let head = values.count * Self.wordByteCount
+        let count = values.reduce(head) { $0 + $1.bytes.count }
         bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
             let room = UnsafeMutableRawBufferPointer(buffer)
             var end = head
             for (place, value) in values.enumerated() {
-                UnsafeMutableRawBufferPointer(rebasing: room[end..<end + value.count]).copyMemory(from: value)
-                end += value.count
-                let written = UInt32(truncatingIfNeeded: end - head).littleEndian
-                room.storeBytes(of: written, toByteOffset: place * Self.endByteCount, as: UInt32.self)
+                UnsafeMutableRawBufferPointer(rebasing: room[end..<end + value.bytes.count]).copyMemory(from: value.bytes)
+                end += value.bytes.count
+                let word = UInt32(truncatingIfNeeded: end - head) | (value.isCanonical ? Self.canonicalBit : 0)
+                room.storeBytes(of: word.littleEndian, toByteOffset: place * Self.wordByteCount, as: UInt32.self)
             }
             initializedCount = end
         }
@@ -62,32 +61,45 @@ struct RowRecord: Sendable {
     var isEmpty: Bool { shape.names.isEmpty }
 
     /// The value of the name at a place of the shape.
-    subscript(place: Int) -> StoredJSON { StoredJSON(bytes, range(at: place)) }
+    subscript(place: Int) -> StoredJSON { withValues { StoredJSON(bytes, $0.range(at: place)) } }
 
-    /// Whether the values at a place of this record and of another are the same, as `StoredJSON.isSame` decides.
-    @inline(__always)
-    func isSame(at place: Int, as other: RowRecord, at otherPlace: Int) -> Bool {
-        let areEqual = withText(at: place) { own in other.withText(at: otherPlace) { own.isSame($0) } }
-        return areEqual || self[place].isSame(as: other[otherPlace])
-    }
+    /// The values of a record, by the places of its shape. Borrows the record.
+    struct Values {
+        private let bytes: UnsafeRawBufferPointer
+        /// Where the values begin.
+        private let head: Int
 
-    /// Lends the text of the value at a place to a closure, only during the call.
-    @inline(__always)
-    func withText<Result>(at place: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        let range = range(at: place)
-        return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
-    }
-
-    @inline(__always)
-    private func range(at place: Int) -> Range<Int> {
-        let head = shape.names.count * Self.endByteCount
-        return bytes.withUnsafeBytes { bytes in
-            func end(_ place: Int) -> Int {
-                let word = bytes.loadUnaligned(fromByteOffset: place * Self.endByteCount, as: UInt32.self)
-                return head + Int(UInt32(littleEndian: word))
-            }
-            return (place == 0 ? head : end(place - 1))..<end(place)
+        @inline(__always)
+        fileprivate init(_ bytes: UnsafeRawBufferPointer, count: Int) {
+            self.bytes = bytes
+            head = count * RowRecord.wordByteCount
         }
+
+        @inline(__always)
+        subscript(place: Int) -> ValueText {
+            ValueText(
+                bytes: UnsafeRawBufferPointer(rebasing: bytes[range(at: place)]),
+                isCanonical: word(place) & RowRecord.canonicalBit != 0
+            )
+        }
+
+        /// Where the value at a place lies in the record's bytes.
+        @inline(__always)
+        fileprivate func range(at place: Int) -> Range<Int> { (place == 0 ? head : end(place - 1))..<end(place) }
+
+        @inline(__always)
+        private func end(_ place: Int) -> Int { head + Int(word(place) & ~RowRecord.canonicalBit) }
+
+        @inline(__always)
+        private func word(_ place: Int) -> UInt32 {
+            UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place * RowRecord.wordByteCount, as: UInt32.self))
+        }
+    }
+
+    /// Lends the values to a closure, only during the call.
+    @inline(__always)
+    func withValues<Result>(_ body: (Values) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBytes { try body(Values($0, count: shape.names.count)) }
     }
 
     /// The columns with their values, in the order of their names' UTF-8 bytes.
@@ -96,12 +108,12 @@ struct RowRecord: Sendable {
     /// Whether `deleted_at` is set.
     var isSoftDeleted: Bool {
         // Of JSON's values only null begins with this letter.
-        shape.deletedAt.map { withText(at: $0) { $0.first != UInt8(ascii: "n") } } ?? false
+        shape.deletedAt.map { place in withValues { $0[place].bytes.first != UInt8(ascii: "n") } } ?? false
     }
 
     /// The handle of the row's id, as `Names.rowID` reads it; `nil` without one.
     func id(_ names: inout Names) -> EntityID? {
-        shape.id.flatMap { withText(at: $0) { names.rowID($0) } }
+        shape.id.flatMap { place in withValues { names.rowID($0[place].bytes) } }
     }
 
     /// The record as a value.
@@ -111,14 +123,27 @@ struct RowRecord: Sendable {
         )
     }
 
-    /// Writes the record as an object.
-    func write(to text: inout CanonicalText) {
-        text.raw("{")
-        shape.forEachHead { place, head in
-            text.raw(head)
-            withText(at: place) { text.value($0) }
+    /// Calls `body` with each place, in the order of the names' UTF-8 bytes, at which another record has another value, as
+    /// `StoredJSON.isSame` decides, or none; the flag says that it has one.
+    ///
+    /// - Parameter relation: of this record's shape to that of the other; `nil` if both have one shape.
+    @inline(__always)
+    func forEachDifference(from other: RowRecord, _ relation: ShapeRelation?, _ body: (Int, Bool) -> Void) {
+        withValues { own in
+            other.withValues { known in
+                for place in shape.sorted {
+                    let otherPlace = relation.map { $0.places[place] } ?? place
+                    let isKnown = otherPlace >= 0
+                    if isKnown, own[place].isSame(as: known[otherPlace]) { continue }
+                    body(place, isKnown)
+                }
+            }
         }
-        text.raw("}")
+    }
+
+    /// Writes the record as an object, with other members that it lacks.
+    func write(to text: inout CanonicalText, besides others: [(name: String, value: StoredJSON)] = []) {
+        withValues { values in text.object(shape, besides: others) { place, text in text.value(values[place]) } }
     }
 
     /// The value of a column. Setting `nil` removes the column; setting a new name adds one at the end.

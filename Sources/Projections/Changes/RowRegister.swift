@@ -48,11 +48,13 @@ struct RowRegister: Codable, Sendable {
     ///   - comparing: false if the caller does not need to know what differs afterwards; the effect's `changed` is
     ///     meaningless then.
     ///   - noting: false if the caller finds repeats itself.
+    ///   - relations: finds where the names of one change stand in another.
     mutating func apply(
         _ change: RowChange,
         at sequence: UInt64,
         comparing: Bool = true,
-        noting: Bool = true
+        noting: Bool = true,
+        _ relations: inout ShapeRelations
     ) -> RowEffect? {
         let position = Position(change, at: sequence)
         guard floor.map({ $0.position < position }) ?? true,
@@ -61,7 +63,8 @@ struct RowRegister: Codable, Sendable {
         var effect = RowEffect(wasPresent: isPresent, wasSoftDeleted: comparing && isSoftDeleted)
         effect.isComparing = comparing
         let isEffective =
-            change.operation == .update ? update(change, at: position, &effect) : reset(change, at: position, &effect)
+            change.operation == .update
+            ? update(change, at: position, &effect, &relations) : reset(change, at: position, &effect, &relations)
         guard isEffective else { return nil }
         if noting { applied.append(change.identity, at: sequence) }
         (effect.isPresent, effect.isSoftDeleted) = (isPresent, comparing && isSoftDeleted)
@@ -69,10 +72,15 @@ struct RowRegister: Codable, Sendable {
     }
 
     /// Applies an UPDATE; false if it has no effect.
-    private mutating func update(_ change: RowChange, at position: Position, _ effect: inout RowEffect) -> Bool {
+    private mutating func update(
+        _ change: RowChange,
+        at position: Position,
+        _ effect: inout RowEffect,
+        _ relations: inout ShapeRelations
+    ) -> Bool {
         let marks = effect.isComparing ? columns.marks(of: change) : RowColumns.Marks()
         var changed: [RowEffect.ColumnChange]? = effect.isComparing ? [] : nil
-        var isEffective = columns.set(change, at: position, noting: &changed)
+        var isEffective = columns.set(change, at: position, noting: &changed, &relations)
         if let changed { (effect.changed, effect.hasNewMarks) = (changed, columns.marks(of: change) != marks) }
         if lastUpdate.map({ $0 < position }) ?? true {
             lastUpdate = position
@@ -82,14 +90,19 @@ struct RowRegister: Codable, Sendable {
     }
 
     /// Applies an INSERT or a DELETE, which raises the floor and drops what lies below it. Always has an effect.
-    private mutating func reset(_ change: RowChange, at position: Position, _ effect: inout RowEffect) -> Bool {
+    private mutating func reset(
+        _ change: RowChange,
+        at position: Position,
+        _ effect: inout RowEffect,
+        _ relations: inout ShapeRelations
+    ) -> Bool {
         // A row that comes or goes is not compared: its history says just that.
         let before = effect.isComparing && effect.wasPresent ? columns : nil
         floor = Floor(position: position, isDelete: change.operation == .delete)
         columns.forget(upTo: position)
         if let update = lastUpdate, update < position { lastUpdate = nil }
         var changed: [RowEffect.ColumnChange]?
-        if change.operation == .insert { _ = columns.set(change, at: position, noting: &changed) }
+        if change.operation == .insert { _ = columns.set(change, at: position, noting: &changed, &relations) }
         if let before, isPresent { effect.compare(before, columns) }
         return true
     }
@@ -112,7 +125,7 @@ extension RowRegister {
     var isPresent: Bool { lastUpdate != nil || floor?.isDelete == false }
 
     /// Whether `deleted_at` is set.
-    var isSoftDeleted: Bool { text(of: "deleted_at").map { !$0.isNull } ?? false }
+    var isSoftDeleted: Bool { columns.isSoftDeleted }
 
     /// Whether a change that was noted had an effect. A change without effect leaves nothing.
     var isKnown: Bool { !applied.isEmpty }
@@ -125,6 +138,9 @@ extension RowRegister {
 
     /// The columns that have a value, in the order of their names' UTF-8 bytes.
     var values: [(name: String, value: StoredJSON)] { columns.values }
+
+    /// Writes the columns that have a value as an object.
+    func write(to text: inout CanonicalText) { columns.write(to: &text) }
 
     /// What the row lists beside its values.
     var marks: RowColumns.Marks { columns.marks }

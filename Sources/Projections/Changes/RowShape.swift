@@ -5,6 +5,11 @@ import JSON
 final class RowShape: Codable, Sendable {
     static let empty = RowShape([])
 
+    /// The most names of an ordinary shape; PostgreSQL allows a table 1,600 columns.
+    static let nameCountMax = 1600
+    /// The most bytes of the names of an ordinary shape, or of the text of a list of columns; 100 columns take some 4 KiB.
+    static let byteCountMax = 64 << 10
+
     /// In the remote's order; all differ.
     let names: [String]
     /// The places in `names`, sorted by the names' UTF-8 bytes.
@@ -12,10 +17,14 @@ final class RowShape: Codable, Sendable {
     /// The places of `id` and `deleted_at`, for which every record is asked; `nil` for one that is not among the names.
     let id: Int?
     let deletedAt: Int?
+    /// Whether the names are no more and no longer than those of a table, so that caches may hold the shape.
+    let isOrdinary: Bool
     /// `names` again, to be read without copies.
     private let texts: JoinedTexts
-    /// The names as the canonical text of a record has them.
-    private let heads: CanonicalHeads
+    /// The names as a canonical text has them: a comma, the name and a colon.
+    private let heads: JoinedTexts
+    /// The places in `names`, in canonical order.
+    private let canonical: [Int]
 
     /// - Parameter names: may be repeated; only the first of equal ones counts.
     init(_ names: [String]) {
@@ -32,7 +41,10 @@ final class RowShape: Codable, Sendable {
         id = self.names.firstIndex { ExactText.areSame($0, "id") }
         deletedAt = self.names.firstIndex { ExactText.areSame($0, "deleted_at") }
         texts = JoinedTexts(self.names)
-        heads = CanonicalHeads(self.names)
+        isOrdinary = self.names.count <= Self.nameCountMax && texts.byteCount <= Self.byteCountMax
+        heads = JoinedTexts(self.names.map { "," + JSONValue.string($0).canonicalText + ":" })
+        let names = self.names
+        canonical = names.indices.sorted { CanonicalWriter.precedes(names[$0], names[$1]) }
     }
 
     required convenience init(from decoder: any Decoder) throws {
@@ -57,36 +69,46 @@ final class RowShape: Codable, Sendable {
 
     /// Whether `names` are those of an object, in the same order. False if one is written with escapes.
     func isNamed(by members: RowShapes.Members) -> Bool {
-        guard members.elements.count == names.count else { return false }
+        guard members.names.count == names.count else { return false }
         return names.indices.allSatisfy { place in
-            let name = members.elements[place].name
+            let name = members.names[place]
             return !name.hasEscapes && texts.withText(at: place) { $0.isSame(name.bytes) }
         }
     }
 
     /// Calls `body` for each name in canonical order, with its place in `names` and what the canonical text of an object has before
-    /// its value.
+    /// its value: a comma, the name and a colon.
     @inline(__always)
-    func forEachHead(_ body: (Int, UnsafeRawBufferPointer) -> Void) { heads.forEach(body) }
+    func forEachHead(_ body: (Int, UnsafeRawBufferPointer) -> Void) {
+        for place in canonical { heads.withText(at: place) { body(place, $0) } }
+    }
 
-    /// The names that another shape lacks, in the order of their UTF-8 bytes. Cost: O(names of both).
-    func names(besides other: RowShape) -> [String] { places(besides: other).map { names[$0] } }
+    /// Whether another shape begins with the same names, so many of them. Cost: a comparison of bytes.
+    func hasNames(of other: RowShape, before place: Int) -> Bool {
+        names.count >= place && heads.hasTexts(of: other.heads, before: place)
+    }
 
-    /// The places of the names that another shape lacks, in the order of their UTF-8 bytes. Cost: O(names of both).
-    func places(besides other: RowShape) -> [Int] {
-        if self === other { return [] }
+    /// Passes the name at a place in an object, behind the last place the object's end; false, without moving, if something else
+    /// follows or the name is written in another way.
+    @inline(__always)
+    func takes(_ place: Int, _ reader: inout JSONReader) -> Bool {
+        if place == names.count { return reader.takeObjectEnd() }
+        return heads.withText(at: place) { reader.take(member: $0) }
+    }
+
+    /// For each name its place in another shape; -1 for a name that the other lacks. Cost: O(names of both).
+    func places(in other: RowShape) -> [Int] {
+        var places = Array(repeating: -1, count: names.count)
         var rest = other.sorted[...]
-        return sorted.filter { place in
-            texts.withText(at: place) { name in
-                while let first = rest.first {
-                    let order = other.texts.withText(at: first) { $0.order(name) }
-                    if order > 0 { break }
-                    rest.removeFirst()
-                    if order == 0 { return false }
-                }
-                return true
+        for place in sorted {
+            while let first = rest.first {
+                let order = texts.withText(at: place) { name in other.texts.withText(at: first) { $0.order(name) } }
+                if order > 0 { break }
+                if order == 0 { places[place] = first }
+                rest.removeFirst()
             }
         }
+        return places
     }
 }
 
@@ -105,34 +127,26 @@ private struct JoinedTexts: Sendable {
         (self.bytes, self.ends) = (bytes, ends)
     }
 
+    /// Whether other texts begin with the same ones, so many of them. No text may be the beginning of another.
+    func hasTexts(of other: JoinedTexts, before place: Int) -> Bool {
+        if place == 0 { return true }
+        guard ends[place - 1] == other.ends[place - 1] else { return false }
+        return bytes.withUnsafeBytes { own in
+            other.bytes.withUnsafeBytes {
+                UnsafeRawBufferPointer(rebasing: own[..<ends[place - 1]])
+                    .isSame(UnsafeRawBufferPointer(rebasing: $0[..<ends[place - 1]]))
+            }
+        }
+    }
+
+    /// The bytes of all texts.
+    var byteCount: Int { bytes.count }
+
     /// Lends the bytes of the text at a place.
     @inline(__always)
     func withText<Result>(at place: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         bytes.withUnsafeBytes { bytes in
             body(UnsafeRawBufferPointer(rebasing: bytes[(place == 0 ? 0 : ends[place - 1])..<ends[place]]))
         }
-    }
-}
-
-/// The names of an object's members as its canonical text has them, made once for all objects with these names.
-private struct CanonicalHeads: Sendable {
-    /// Before each value a comma, but for the first, the name and a colon; in canonical order.
-    private let texts: JoinedTexts
-    /// The places of their names.
-    private let places: [Int]
-
-    /// - Parameter names: all differ.
-    init(_ names: [String]) {
-        places = names.indices.sorted { CanonicalWriter.precedes(names[$0], names[$1]) }
-        texts = JoinedTexts(
-            places.enumerated().map { index, place in
-                (index > 0 ? "," : "") + JSONValue.string(names[place]).canonicalText + ":"
-            }
-        )
-    }
-
-    @inline(__always)
-    func forEach(_ body: (Int, UnsafeRawBufferPointer) -> Void) {
-        for (index, place) in places.enumerated() { texts.withText(at: index) { body(place, $0) } }
     }
 }

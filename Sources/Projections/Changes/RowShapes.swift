@@ -6,10 +6,6 @@ import JSON
 struct RowShapes: Sendable {
     /// The most lists of each kind that are remembered. An app syncs a handful of tables.
     private static let countMax = 16
-    /// The most bytes of names, or of the text of a list of columns, that are remembered; 100 columns take some 4 KiB.
-    private static let byteCountMax = 64 << 10
-    /// The most names of a shape that is remembered; PostgreSQL allows a table 1,600 columns.
-    private static let nameCountMax = 1600
 
     /// The room that is reserved for the members of a record; it grows for more.
     private static let expectedCount = 16
@@ -17,23 +13,30 @@ struct RowShapes: Sendable {
     private struct Columns {
         let text: [UInt8]
         let shape: RowShape
+        /// The shape of the last record that came behind this list.
+        var recordShape: RowShape?
     }
 
     /// The members of an object in the order of the text; a name may be repeated. Borrows the text.
     struct Members {
-        private(set) var elements: [(name: JSONText, value: UnsafeRawBufferPointer)] = []
+        private(set) var names: [JSONText] = []
+        private(set) var values: [ValueText] = []
 
         fileprivate init(capacity: Int) {
-            elements.reserveCapacity(capacity)
+            names.reserveCapacity(capacity)
+            values.reserveCapacity(capacity)
         }
 
-        /// - Parameter value: without white space around it.
-        mutating func append(_ name: JSONText, _ value: UnsafeRawBufferPointer) {
-            elements.append((name, value))
+        mutating func append(_ name: JSONText, _ value: ValueText) {
+            names.append(name)
+            values.append(value)
         }
+
+        /// Appends the value of a name that is known otherwise.
+        fileprivate mutating func append(_ value: ValueText) { values.append(value) }
 
         /// Whether no name is repeated, by the shape of these names: it has each name once.
-        func areDistinct(in shape: RowShape) -> Bool { shape.names.count == elements.count }
+        func areDistinct(in shape: RowShape) -> Bool { shape.names.count == names.count }
 
         /// Writes the object; no name may be repeated.
         ///
@@ -45,16 +48,15 @@ struct RowShapes: Sendable {
             to text: inout CanonicalText,
             _ writeValue: (JSONText, inout CanonicalText) -> Bool
         ) {
-            text.raw("{")
-            shape.forEachHead { place, head in
-                text.raw(head)
-                let (name, value) = elements[place]
-                if !writeValue(name, &text) { text.value(value) }
+            text.object(shape) { place, text in
+                if !writeValue(names[place], &text) { text.value(values[place]) }
             }
-            text.raw("}")
         }
 
-        fileprivate mutating func removeAll() { elements.removeAll(keepingCapacity: true) }
+        fileprivate mutating func removeAll() {
+            names.removeAll(keepingCapacity: true)
+            values.removeAll(keepingCapacity: true)
+        }
     }
 
     /// Room for members, to be used again. `@unchecked Sendable` holds because it is empty: no pointer to a frame is in it.
@@ -64,7 +66,14 @@ struct RowShapes: Sendable {
 
     private var shapes: [RowShape] = []
     private var columns: [Columns] = []
+    /// The index in `columns` of the list that was read last, until a record is read.
+    private var listed: Int?
+    /// The shape that the next record is expected to have: that of the last one, or of the last one behind the same columns.
+    private var expected: RowShape?
     private var rooms: [Room] = []
+    /// The most shapes that are tried for one record after the expected one. Columns that come and go need one or two; a hostile
+    /// record must not need many.
+    private static let otherCountMax = 2
     /// A record is read while a change is.
     private static let roomCountMax = 2
 
@@ -75,7 +84,7 @@ struct RowShapes: Sendable {
 
     /// Keeps the room of members that are done with, if it is of ordinary size; they have no elements afterwards.
     mutating func giveBack(_ members: inout Members) {
-        guard rooms.count < Self.roomCountMax, members.elements.count <= Self.nameCountMax else { return }
+        guard rooms.count < Self.roomCountMax, members.values.count <= RowShape.nameCountMax else { return }
         members.removeAll()
         rooms.append(Room(members: members))
         members = Members(capacity: 0)
@@ -96,16 +105,60 @@ struct RowShapes: Sendable {
     /// - Throws: `JSONError` for another value.
     mutating func record(_ reader: inout JSONReader) throws(JSONError) -> RowRecord {
         var members = takeRoom()
-        try reader.enterObject()
-        while let name = try reader.nextMember() {
-            _ = try reader.kind()
-            members.append(name, try reader.slice())
-        }
-        let shape = shape(of: members)
         defer { giveBack(&members) }
-        if members.areDistinct(in: shape) { return RowRecord(shape, members) }
-        let values = members.elements.map { name, value in
-            JSONObject.Member(name: name.string, value: (try? JSONValue.parse(value)) ?? .null)
+        let start = reader
+        let record: RowRecord
+        if let shape = try readExpected(&reader, &members) {
+            record = RowRecord(shape, members.values)
+        } else {
+            reader = start
+            members.removeAll()
+            record = try readAny(&reader, &members)
+        }
+        expected = record.shape.isOrdinary ? record.shape : nil
+        if let listed { columns[listed].recordShape = expected }
+        listed = nil
+        return record
+    }
+
+    /// Reads a record whose names are those of a known shape, compared instead of read; `nil` for any other, which must be read
+    /// again.
+    private mutating func readExpected(
+        _ reader: inout JSONReader,
+        _ members: inout Members
+    ) throws(JSONError) -> RowShape? {
+        guard var shape = listed.flatMap({ columns[$0].recordShape }) ?? expected else { return nil }
+        try reader.enterObject()
+        var otherCount = 0
+        while true {
+            let place = members.values.count
+            if !shape.takes(place, &reader) {
+                guard otherCount < Self.otherCountMax, let other = known(after: shape, place, &reader) else { return nil }
+                otherCount += 1
+                shape = other
+            }
+            if place == shape.names.count { return shape }
+            members.append(try reader.valueText())
+        }
+    }
+
+    /// A known shape that has the same names before a place and goes on as the reader does, which passes that.
+    private func known(after shape: RowShape, _ place: Int, _ reader: inout JSONReader) -> RowShape? {
+        shapes.first { other in
+            other !== shape && other.hasNames(of: shape, before: place) && other.takes(place, &reader)
+        }
+    }
+
+    private mutating func readAny(
+        _ reader: inout JSONReader,
+        _ members: inout Members
+    ) throws(JSONError) -> RowRecord {
+        try reader.enterObject()
+        while let name = try reader.nextMember() { members.append(name, try reader.valueText()) }
+        let shape = shape(of: members)
+        if members.areDistinct(in: shape) { return RowRecord(shape, members.values) }
+        let values = zip(members.names, members.values).map { name, value in
+            JSONObject.Member(name: name.string, value: (try? JSONValue.parse(value.bytes)) ?? .null)
         }
         return RowRecord(JSONObject(members: values))
     }
@@ -113,10 +166,8 @@ struct RowShapes: Sendable {
     /// The shape of an object with these members in this order; a repeated name counts once.
     mutating func shape(of members: Members) -> RowShape {
         if let known = shapes.first(where: { $0.isNamed(by: members) }) { return known }
-        let shape = RowShape(members.elements.map(\.name.string))
-        let byteCount = members.elements.reduce(0) { $0 + $1.name.bytes.count }
-        let isOrdinary = members.elements.count <= Self.nameCountMax && byteCount <= Self.byteCountMax
-        if isOrdinary { Self.remember(shape, in: &shapes) }
+        let shape = RowShape(members.names.map(\.string))
+        if shape.isOrdinary { Self.remember(shape, in: &shapes) }
         return shape
     }
 
@@ -127,14 +178,17 @@ struct RowShapes: Sendable {
     mutating func columns(_ reader: inout JSONReader) throws(JSONError) -> RowShape {
         let isArray = try reader.kind() == .array
         let start = reader.mark
-        let known = columns.first { $0.text.withUnsafeBytes { reader.take(known: $0) } }
-        if let known { return known.shape }
+        listed = columns.indices.first { columns[$0].text.withUnsafeBytes { reader.take(known: $0) } }
+        if let listed { return columns[listed].shape }
         try reader.skip()
         guard isArray else { return .empty }
         let list = reader.bytes(from: start)
         var listReader = JSONReader(list)
         let shape = RowShape(try listReader.columnNames())
-        if list.count <= Self.byteCountMax { Self.remember(Columns(text: Array(list), shape: shape), in: &columns) }
+        if list.count <= RowShape.byteCountMax {
+            Self.remember(Columns(text: Array(list), shape: shape), in: &columns)
+            listed = 0
+        }
         return shape
     }
 

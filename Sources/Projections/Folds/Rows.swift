@@ -51,7 +51,7 @@ struct Rows: Fold {
         let key = EntityKey(.rows, change.table, change.id)
         let isChanged =
             if let place = place(of: key) {
-                apply(change, at: context.event, place: place)
+                apply(change, at: context.event, place: place, &context.relations)
             } else {
                 add(change, as: key, at: context.event)
             }
@@ -72,15 +72,20 @@ struct Rows: Fold {
     }
 
     /// Applies a change to a known row. Whether the row shows another way then.
-    private mutating func apply(_ change: RowChange, at event: EventReference, place: Int) -> Bool {
+    private mutating func apply(
+        _ change: RowChange,
+        at event: EventReference,
+        place: Int,
+        _ relations: inout ShapeRelations
+    ) -> Bool {
         if let index = entries[place].place {
             // The row changes where it is stored, without a copy.
-            return folded[index].apply(change, at: event)
+            return folded[index].apply(change, at: event, &relations)
         }
         // A repeat has no effect, as in `RowRegister.apply`.
         if !change.isPlacedByArrival, change.identity == entries[place].change.identity { return false }
-        var row = FoldedRow(entries[place].change, at: entries[place].event)
-        let isChanged = row.apply(change, at: event)
+        var row = FoldedRow(entries[place].change, at: entries[place].event, &relations)
+        let isChanged = row.apply(change, at: event, &relations)
         (entries[place].change.record, entries[place].change.columns) = (RowRecord(), .empty)
         folded.append(row)
         entries[place].number = UInt32(truncatingIfNeeded: folded.count)
@@ -97,7 +102,9 @@ struct Rows: Fold {
     subscript(key: EntityKey) -> FoldedRow? { place(of: key).map { row(entries[$0]) } }
 
     private func row(_ entry: Entry) -> FoldedRow {
-        entry.place.map { folded[$0] } ?? FoldedRow(entry.change, at: entry.event)
+        if let index = entry.place { return folded[index] }
+        var relations = ShapeRelations()
+        return FoldedRow(entry.change, at: entry.event, &relations)
     }
 
     /// The keys of the rows for which a condition holds, in any order.
@@ -134,28 +141,38 @@ struct Rows: Fold {
     func digestRow(for key: EntityKey, context: RowContext) -> Hash256? {
         guard let place = place(of: key), isPresent(at: place) else { return nil }
         var text = CanonicalText()
-        return digestRow(at: place, context, &text)
+        var relations = ShapeRelations()
+        return digestRow(at: place, context, &text, &relations)
     }
 
     func forEachDigestRow(in section: Section, context: RowContext, _ take: (EntityKey, Hash256) -> Void) {
         guard section == .rows else { return }
         var text = CanonicalText()
+        var relations = ShapeRelations()
         for place in entries.indices where isPresent(at: place) {
-            take(entries[place].key, digestRow(at: place, context, &text))
+            take(entries[place].key, digestRow(at: place, context, &text, &relations))
         }
     }
 
     /// The digest row of an entry whose row exists. `text` is scratch memory.
-    private func digestRow(at place: Int, _ context: RowContext, _ text: inout CanonicalText) -> Hash256 {
+    private func digestRow(
+        at place: Int,
+        _ context: RowContext,
+        _ text: inout CanonicalText,
+        _ relations: inout ShapeRelations
+    ) -> Hash256 {
         let key = entries[place].key
         if let index = entries[place].place {
-            let register = folded[index].register
-            return digestRow(key, register.marks, register.isSoftDeleted, context, &text) { text in
-                if let record = register.onlyRecord { record.write(to: &text) } else { text.object(register.values) }
+            // Through a pointer, so that no register is copied.
+            return folded.withUnsafeBufferPointer { folded in
+                let (marks, isSoftDeleted) = (folded[index].register.marks, folded[index].register.isSoftDeleted)
+                return digestRow(key, marks, isSoftDeleted, context, &text) { folded[index].register.write(to: &$0) }
             }
         }
         let record = entries[place].change.record
-        let marks = RowColumns.Marks(unknown: entries[place].change.columns.names(besides: record.shape))
+        let columns = entries[place].change.columns
+        let unknown = relations.relation(of: columns, to: record.shape).missing.map { columns.names[$0] }
+        let marks = RowColumns.Marks(unknown: unknown)
         return digestRow(key, marks, record.isSoftDeleted, context, &text) { record.write(to: &$0) }
     }
 
@@ -266,14 +283,18 @@ struct FoldedRow: Codable, Sendable {
     private(set) var history = RowHistory()
 
     /// The row after its first change.
-    fileprivate init(_ first: RowChange, at event: EventReference) {
-        _ = apply(first, at: event)
+    fileprivate init(_ first: RowChange, at event: EventReference, _ relations: inout ShapeRelations) {
+        _ = apply(first, at: event, &relations)
     }
 
     /// Applies a change. Whether the row shows another way then: a change may have an effect on the register alone, such as
     /// a newer position of an equal value.
-    fileprivate mutating func apply(_ change: RowChange, at event: EventReference) -> Bool {
-        guard let effect = register.apply(change, at: event.sequence.rawValue), effect.hasChangedRow else {
+    fileprivate mutating func apply(
+        _ change: RowChange,
+        at event: EventReference,
+        _ relations: inout ShapeRelations
+    ) -> Bool {
+        guard let effect = register.apply(change, at: event.sequence.rawValue, &relations), effect.hasChangedRow else {
             return false
         }
         history.add(effect, of: register, change, at: event)

@@ -25,7 +25,7 @@ struct RowsFileList: Codable, Sendable {
         let key = EntityKey(.rows, change.table, change.id)
         var register = registers.removeValue(forKey: key) ?? RowRegister()
         let before = register.settled?.record["file_id"]?.string
-        _ = register.apply(change, at: context.event.sequence.rawValue)
+        _ = register.apply(change, at: context.event.sequence.rawValue, &context.relations)
         // A deletion leaves no record: the job's file is the one that it had before.
         let file = register.settled?.record["file_id"]?.string ?? before
         registers[key] = register

@@ -53,6 +53,12 @@ struct CanonicalText: ~Copyable {
         try? value(&reader)
     }
 
+    /// Writes a value.
+    @inline(__always)
+    mutating func value(_ text: ValueText) {
+        if text.isCanonical { writer.raw(text.bytes) } else { value(text.bytes) }
+    }
+
     /// Writes an array of texts.
     mutating func array(_ texts: [String]) {
         writer.raw("[")
@@ -63,19 +69,32 @@ struct CanonicalText: ~Copyable {
         writer.raw("]")
     }
 
-    /// Writes an object; all names differ.
-    mutating func object(_ members: [(name: String, value: StoredJSON)]) {
-        let isInOrder = zip(members, members.dropFirst()).allSatisfy { CanonicalWriter.precedes($0.name, $1.name) }
-        writer.raw("{")
-        for (place, member) in (isInOrder ? members : members.sorted { CanonicalWriter.precedes($0.name, $1.name) })
-            .enumerated()
-        {
-            if place > 0 { writer.raw(",") }
-            writer.string(member.name)
-            writer.raw(":")
-            member.value.withBytes { value($0) }
+    /// Writes an object with the names of a shape, and with other members whose names the shape lacks. `writeValue` writes the
+    /// value at a place of the shape.
+    @inline(__always)
+    mutating func object(
+        _ shape: RowShape,
+        besides others: [(name: String, value: StoredJSON)] = [],
+        _ writeValue: (Int, inout CanonicalText) -> Void
+    ) {
+        var rest = (others.count > 1 ? others.sorted { CanonicalWriter.precedes($0.name, $1.name) } : others)[...]
+        // Every member begins with a comma; the first one is taken back.
+        let start = writer.byteCount
+        shape.forEachHead { place, head in
+            while let next = rest.first, CanonicalWriter.precedes(next.name, shape.names[place]) { member(rest.removeFirst()) }
+            writer.raw(head)
+            writeValue(place, &self)
         }
+        for next in rest { member(next) }
+        if writer.byteCount == start { writer.raw("{") } else { writer.replaceByte(at: start, by: UInt8(ascii: "{")) }
         writer.raw("}")
+    }
+
+    private mutating func member(_ member: (name: String, value: StoredJSON)) {
+        writer.raw(",")
+        writer.string(member.name)
+        writer.raw(":")
+        member.value.withBytes { value($0) }
     }
 
     /// Writes an object without its members of one name. The bytes must be a valid JSON text.

@@ -61,6 +61,12 @@ struct CanonicalWriter: ~Copyable {
         count = start + end - count
     }
 
+    /// Replaces a byte that was written.
+    mutating func replaceByte(at offset: Int, by byte: UInt8) {
+        assert(offset >= 0 && offset < count, "the byte was written")
+        room.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+    }
+
     /// Takes back the last byte, if any, for an object that goes on.
     mutating func dropLast() {
         count = max(0, count - 1)
@@ -161,8 +167,7 @@ extension CanonicalWriter {
 
     /// Writes a number that was read from a JSON text, as ECMAScript writes it, whole numbers in full.
     mutating func number(_ digits: JSONDigits) {
-        // Only negative zero has a whole form of its own.
-        if digits.isWhole, digits.bytes.count != 2 || digits.bytes[0] != UInt8(ascii: "-") { return raw(digits.bytes) }
+        if digits.isCanonical { return raw(digits.bytes) }
         raw(digits.number.canonicalText)
     }
 
@@ -356,4 +361,11 @@ extension UInt64 {
         if rest >= 10 { return count + 1 }
         return count
     }
+}
+
+extension JSONDigits {
+    /// Whether the number is known to be written as ECMAScript writes it, whole numbers in full: only negative zero has a whole
+    /// form of its own.
+    @inline(__always)
+    var isCanonical: Bool { isWhole && (bytes.count != 2 || bytes[0] != UInt8(ascii: "-")) }
 }

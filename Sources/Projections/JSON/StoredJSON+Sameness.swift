@@ -8,7 +8,13 @@ extension StoredJSON {
     /// Whether both values have the same canonical text, so that neither the order of members nor the spelling of
     /// numbers counts. Makes values only of objects with many members and of what lies deep.
     func isSame(as other: StoredJSON) -> Bool {
-        withBytes { own in other.withBytes { Self.areSame(own, $0, levels: Self.comparedLevels) } }
+        withBytes { own in other.withBytes { Self.areSame(own, $0) } }
+    }
+
+    /// The same for the texts of two valid JSON values.
+    @inline(__always)
+    static func areSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        left.isSame(right) || areSame(left, right, levels: comparedLevels)
     }
 
     /// The same for another value that is an object with these members.

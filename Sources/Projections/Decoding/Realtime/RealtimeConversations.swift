@@ -39,7 +39,13 @@ struct RealtimeConversations: Codable, Sendable {
         guard !conversation.applied.contains(change.identity) else { return }
         let sequence = context.event.sequence.rawValue
         let before = Self.standing(conversation.register)
-        let effect = conversation.register.apply(change, at: sequence, comparing: false, noting: false)
+        let effect = conversation.register.apply(
+            change,
+            at: sequence,
+            comparing: false,
+            noting: false,
+            &context.relations
+        )
         let isEffective = effect != nil
         // A stale reading changes nothing. A late frame goes on: too old for the register, it may still be a version of
         // its messages.

@@ -169,7 +169,7 @@ struct RealtimeRow: ~Copyable {
                 columns = try shapes.columns(&reader)
             } else {
                 try read(name, &reader, &shapes)
-                members.append(name, reader.bytes(from: before))
+                members.append(name, ValueText(bytes: reader.bytes(from: before), isCanonical: false))
             }
         }
         identity = try identity(of: reader.bytes(from: start), members, key, &shapes)
@@ -228,9 +228,8 @@ struct RealtimeRow: ~Copyable {
         var text = CanonicalText(byteCount: data.count)
         members.write(shape, to: &text) { name, text in
             // The name first: the record is asked for its own member alone.
-            guard name == "record", let record else { return false }
-            record.write(to: &text)
-            return true
+            guard name == "record" else { return false }
+            return record?.write(to: &text) != nil
         }
         return ChangeIdentity(text.withBytes { key.hash($0) })
     }

@@ -29,7 +29,8 @@ struct RealtimeTasks: Codable, Sendable {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        guard task.register.apply(change, at: context.event.sequence.rawValue, comparing: false) != nil else { return }
+        let sequence = context.event.sequence.rawValue
+        guard task.register.apply(change, at: sequence, comparing: false, &context.relations) != nil else { return }
         let (before, row) = (task.list, task.register.settled.flatMap { $0.isTask ? $0 : nil })
         task.list = row.map { context.names.id($0.taskList.name) }
         if let before, before != task.list { changes.append(.item(.removed(list: before, id: change.id))) }
