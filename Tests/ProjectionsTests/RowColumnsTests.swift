@@ -80,12 +80,12 @@ import Testing
                 continue
             }
             let change = try Self.change(names, &shapes, &random)
-            var changed: [RowEffect.ColumnChange]? = []
+            var changed: ChangedColumns? = ChangedColumns.none
             let marks = (all: columns.marks, own: columns.marks(of: change))
             let isNews = columns.set(change, at: position, noting: &changed, &relations)
             let expected = model.set(change, at: position)
             #expect(isNews == expected.isNews)
-            #expect(changed?.map(\.name) == expected.changed)
+            #expect(changed?.columns.map(\.name) == expected.changed)
             #expect((columns.marks(of: change) == marks.own) == (columns.marks == marks.all))
             #expect(columns.marks.unknown == model.names(where: \.isUnknown))
             #expect(columns.marks.stale == model.names(where: \.isStale))
@@ -172,7 +172,7 @@ import Testing
                 )
                 let applied = register.apply(change, at: UInt64(index + 1), &relations)
                 let effect = try #require(applied)
-                #expect(index == 0 || effect.changed.map(\.name) == [name])
+                #expect(index == 0 || effect.changed.columns.map(\.name) == [name])
                 let event = EventReference(
                     sequence: SequenceNumber(UInt64(index + 1)),
                     recordedAt: Timestamp(seconds: Int64(index))

@@ -156,7 +156,7 @@ struct RowColumns: Codable, Sendable {
     mutating func set(
         _ change: RowChange,
         at position: Position,
-        noting changed: inout [RowEffect.ColumnChange]?,
+        noting changed: inout ChangedColumns?,
         _ relations: inout ShapeRelations
     ) -> Bool {
         if change.record.isEmpty { return setNames(of: change, at: position, &relations) }
@@ -183,26 +183,29 @@ struct RowColumns: Codable, Sendable {
         others.removeAll(where: \.isEmpty)
     }
 
-    /// The columns of a newer record whose values differ from the known ones, in the order of their names' UTF-8 bytes.
-    private func differences(
-        from record: RowRecord,
-        _ relations: inout ShapeRelations
-    ) -> [RowEffect.ColumnChange] {
-        var differences: [RowEffect.ColumnChange] = []
+    /// The columns of a newer record whose values differ from the known ones.
+    private func differences(from record: RowRecord, _ relations: inout ShapeRelations) -> ChangedColumns {
         let shape = record.shape
         var walk = NameWalk()
         let known = newest?.record ?? RowRecord()
-        let inKnown = shape === known.shape ? nil : relations.relation(of: shape, to: known.shape)
-        record.forEachDifference(from: known, inKnown) { place, isKnown in
-            let name = shape.names[place]
-            if !isKnown, let other = walk.place(of: name, in: others),
-                others[other].content?.value.isSame(as: record[place]) ?? false
-            {
-                return
-            }
-            differences.append(RowEffect.ColumnChange(name: name, value: record[place]))
+        func isOtherwiseKnown(_ place: Int) -> Bool {
+            guard let other = walk.place(of: shape.names[place], in: others) else { return false }
+            return others[other].content?.value.isSame(as: record[place]) ?? false
         }
-        return differences
+        let inKnown = shape === known.shape ? nil : relations.relation(of: shape, to: known.shape)
+        if shape.names.count <= UInt64.bitWidth {
+            var places: UInt64 = 0
+            record.forEachDifference(from: known, inKnown) { place, isKnown in
+                if isKnown || !isOtherwiseKnown(place) { places |= 1 << UInt64(place) }
+            }
+            return .stated(StatedColumns(record: record, places: places))
+        }
+        var listed: [RowEffect.ColumnChange] = []
+        record.forEachDifference(from: known, inKnown) { place, isKnown in
+            if !isKnown, isOtherwiseKnown(place) { return }
+            listed.append(RowEffect.ColumnChange(name: shape.names[place], value: record[place]))
+        }
+        return .listed(listed)
     }
 
     /// Brings `others` to what a newer change will not tell, before that becomes the newest. Looks only at the columns of the
@@ -268,24 +271,25 @@ struct RowColumns: Codable, Sendable {
     private mutating func setLateValues(
         of record: RowRecord,
         at position: Position,
-        noting changed: inout [RowEffect.ColumnChange]?
+        noting changed: inout ChangedColumns?
     ) -> Bool {
         let shape = record.shape
         let unstated = shape.sorted.filter { newest?.record.shape.place(of: shape.names[$0]) == nil }
         add(unstated.map { shape.names[$0] })
-        var isEffective = false
+        var (isEffective, listed) = (false, [RowEffect.ColumnChange]())
         var walk = NameWalk()
         for index in unstated {
             guard let place = walk.place(of: shape.names[index], in: others) else { continue }
             let known = others[place].content
             if let known, known.position >= position { continue }
             let value = record[index].detached
-            if changed != nil, !(known?.value.isSame(as: value) ?? false) {
-                changed?.append(RowEffect.ColumnChange(name: shape.names[index], value: value))
+            if !(known?.value.isSame(as: value) ?? false) {
+                listed.append(RowEffect.ColumnChange(name: shape.names[index], value: value))
             }
             others[place].content = Column.Content(value: value, position: position)
             isEffective = true
         }
+        if changed != nil { changed = .listed(listed) }
         return isEffective
     }
 

@@ -13,8 +13,8 @@ struct RowEffect {
     let wasSoftDeleted: Bool
     var isPresent = false
     var isSoftDeleted = false
-    /// The columns whose values differ as JSON, in the order of their names' UTF-8 bytes.
-    var changed: [ColumnChange] = []
+    /// The columns whose values differ as JSON.
+    var changed = ChangedColumns.none
     /// Whether a column is listed as unknown or stale now and was not before, or the other way round.
     var hasNewMarks = false
     /// Whether `changed`, `hasNewMarks` and the marks of a soft deletion are filled.
@@ -33,12 +33,14 @@ struct RowEffect {
     /// Finds what differs between the columns before and after a reset, in place of what was noted.
     mutating func compare(_ before: RowColumns, _ after: RowColumns) {
         hasNewMarks = before.marks != after.marks
-        changed = []
+        var listed: [ColumnChange] = []
         var (old, new) = (before.values[...], after.values[...])
         while old.first != nil || new.first != nil {
             let order = Self.order(old.first, new.first)
-            note(order <= 0 ? old.popFirst() : nil, order >= 0 ? new.popFirst() : nil)
+            let change = Self.change(order <= 0 ? old.popFirst() : nil, order >= 0 ? new.popFirst() : nil)
+            if let change { listed.append(change) }
         }
+        changed = .listed(listed)
     }
 
     /// Less than, equal to or greater than 0 as the first column sorts before, like or after the second; a missing one
@@ -51,12 +53,13 @@ struct RowEffect {
         return ExactText.order(left.name, right.name)
     }
 
-    private mutating func note(
+    /// The change of one column; `nil` if it has the same value as before.
+    private static func change(
         _ before: (name: String, value: StoredJSON)?,
         _ after: (name: String, value: StoredJSON)?
-    ) {
-        guard let name = (after ?? before)?.name else { return }
-        if let before, let after, before.value.isSame(as: after.value) { return }
-        changed.append(ColumnChange(name: name, value: after?.value))
+    ) -> ColumnChange? {
+        guard let name = (after ?? before)?.name else { return nil }
+        if let before, let after, before.value.isSame(as: after.value) { return nil }
+        return ColumnChange(name: name, value: after?.value)
     }
 }

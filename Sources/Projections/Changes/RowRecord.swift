@@ -2,23 +2,17 @@ import JSON
 
 /// The columns of a row in one change, in the order in which the remote wrote them, each name once.
 ///
-/// Values stay texts until somebody asks for one. All lie in one piece of memory, so a record costs one allocation and
-/// four bytes a column beside its values.
+/// Values stay texts until somebody asks for one.
 struct RowRecord: Sendable {
     /// The names; records of one table mostly share one list.
     let shape: RowShape
-    /// A word for each column, little-endian: where its value ends, counted from the first one, and whether it is known to be
-    /// canonical (`ValueText`). Behind them the values in the order of the names, with nothing in between.
-    private let bytes: [UInt8]
-
-    private static let wordByteCount = 4
-    /// In a column's word, the bit of a canonical value. The lower ones say where the value ends.
-    private static let canonicalBit: UInt32 = 1 << 31
+    /// In the order of the names.
+    private let texts: ValueTexts
 
     /// A record without columns.
     init() {
         shape = .empty
-        bytes = []
+        texts = ValueTexts()
     }
 
     init(_ object: JSONObject) {
@@ -42,64 +36,19 @@ struct RowRecord: Sendable {
     init(_ shape: RowShape, _ values: some Collection<ValueText>) {
         assert(values.count == shape.names.count, "each name has a value")
         self.shape = shape
-        let head = values.count * Self.wordByteCount
-        let count = values.reduce(head) { $0 + $1.bytes.count }
-        bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
-            let room = UnsafeMutableRawBufferPointer(buffer)
-            var end = head
-            for (place, value) in values.enumerated() {
-                UnsafeMutableRawBufferPointer(rebasing: room[end..<end + value.bytes.count]).copyMemory(from: value.bytes)
-                end += value.bytes.count
-                let word = UInt32(truncatingIfNeeded: end - head) | (value.isCanonical ? Self.canonicalBit : 0)
-                room.storeBytes(of: word.littleEndian, toByteOffset: place * Self.wordByteCount, as: UInt32.self)
-            }
-            initializedCount = end
-        }
+        texts = ValueTexts(values)
     }
 
     /// Whether the record has no column.
     var isEmpty: Bool { shape.names.isEmpty }
 
     /// The value of the name at a place of the shape.
-    subscript(place: Int) -> StoredJSON { withValues { StoredJSON(bytes, $0.range(at: place)) } }
-
-    /// The values of a record, by the places of its shape. Borrows the record.
-    struct Values {
-        private let bytes: UnsafeRawBufferPointer
-        /// Where the values begin.
-        private let head: Int
-
-        @inline(__always)
-        fileprivate init(_ bytes: UnsafeRawBufferPointer, count: Int) {
-            self.bytes = bytes
-            head = count * RowRecord.wordByteCount
-        }
-
-        @inline(__always)
-        subscript(place: Int) -> ValueText {
-            ValueText(
-                bytes: UnsafeRawBufferPointer(rebasing: bytes[range(at: place)]),
-                isCanonical: word(place) & RowRecord.canonicalBit != 0
-            )
-        }
-
-        /// Where the value at a place lies in the record's bytes.
-        @inline(__always)
-        fileprivate func range(at place: Int) -> Range<Int> { (place == 0 ? head : end(place - 1))..<end(place) }
-
-        @inline(__always)
-        private func end(_ place: Int) -> Int { head + Int(word(place) & ~RowRecord.canonicalBit) }
-
-        @inline(__always)
-        private func word(_ place: Int) -> UInt32 {
-            UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place * RowRecord.wordByteCount, as: UInt32.self))
-        }
-    }
+    subscript(place: Int) -> StoredJSON { texts.stored(at: place, of: shape.names.count) }
 
     /// Lends the values to a closure, only during the call.
     @inline(__always)
-    func withValues<Result>(_ body: (Values) throws -> Result) rethrows -> Result {
-        try bytes.withUnsafeBytes { try body(Values($0, count: shape.names.count)) }
+    func withValues<Result>(_ body: (ValueTexts.Lent) throws -> Result) rethrows -> Result {
+        try texts.withValues(shape.names.count, body)
     }
 
     /// The columns with their values, in the order of their names' UTF-8 bytes.

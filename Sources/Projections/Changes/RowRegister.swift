@@ -79,7 +79,7 @@ struct RowRegister: Codable, Sendable {
         _ relations: inout ShapeRelations
     ) -> Bool {
         let marks = effect.isComparing ? columns.marks(of: change) : RowColumns.Marks()
-        var changed: [RowEffect.ColumnChange]? = effect.isComparing ? [] : nil
+        var changed = effect.isComparing ? ChangedColumns.none : nil
         var isEffective = columns.set(change, at: position, noting: &changed, &relations)
         if let changed { (effect.changed, effect.hasNewMarks) = (changed, columns.marks(of: change) != marks) }
         if lastUpdate.map({ $0 < position }) ?? true {
@@ -101,7 +101,7 @@ struct RowRegister: Codable, Sendable {
         floor = Floor(position: position, isDelete: change.operation == .delete)
         columns.forget(upTo: position)
         if let update = lastUpdate, update < position { lastUpdate = nil }
-        var changed: [RowEffect.ColumnChange]?
+        var changed: ChangedColumns?
         if change.operation == .insert { _ = columns.set(change, at: position, noting: &changed, &relations) }
         if let before, isPresent { effect.compare(before, columns) }
         return true

@@ -19,6 +19,8 @@ final class RowShape: Codable, Sendable {
     let deletedAt: Int?
     /// Whether the names are no more and no longer than those of a table, so that caches may hold the shape.
     let isOrdinary: Bool
+    /// The places of the columns that have a meaning of their own, each as the bit of its place; of the first 64.
+    private let meaningful: [(meaning: ColumnMeanings, places: UInt64)]
     /// `names` again, to be read without copies.
     private let texts: JoinedTexts
     /// The names as a canonical text has them: a comma, the name and a colon.
@@ -45,6 +47,10 @@ final class RowShape: Codable, Sendable {
         heads = JoinedTexts(self.names.map { "," + JSONValue.string($0).canonicalText + ":" })
         let names = self.names
         canonical = names.indices.sorted { CanonicalWriter.precedes(names[$0], names[$1]) }
+        meaningful = names.prefix(UInt64.bitWidth).enumerated().compactMap { place, name in
+            let meaning = ColumnMeanings(of: name)
+            return meaning == .others ? nil : (meaning, 1 << UInt64(place))
+        }
     }
 
     required convenience init(from decoder: any Decoder) throws {
@@ -65,6 +71,21 @@ final class RowShape: Codable, Sendable {
             guard index < sorted.count, texts.withText(at: sorted[index], { $0.isSame(name) }) else { return nil }
             return sorted[index]
         }
+    }
+
+    /// The places whose bits are set, in the order of the names' UTF-8 bytes. For a shape of at most 64 names.
+    func places(in bits: UInt64) -> [Int] {
+        sorted.filter { bits & 1 << UInt64($0) != 0 }
+    }
+
+    /// What the columns mean whose bits are set. For a shape of at most 64 names.
+    func meanings(of bits: UInt64) -> ColumnMeanings {
+        var (meanings, rest): (ColumnMeanings, UInt64) = ([], bits)
+        for column in meaningful where bits & column.places != 0 {
+            meanings.insert(column.meaning)
+            rest &= ~column.places
+        }
+        return rest == 0 ? meanings : meanings.union(.others)
     }
 
     /// Whether `names` are those of an object, in the same order. False if one is written with escapes.

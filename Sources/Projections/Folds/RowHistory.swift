@@ -17,16 +17,19 @@ struct RowHistory: Codable, Sendable {
     }
 
     /// The values that an event gave a row.
-    private enum Values: Codable {
+    fileprivate enum Values {
         /// All values of an `added` row, which the row shares as long as it has them.
         case whole(RowRecord)
-        /// The values that differ from those of the entry before; of an `added` row, all values.
-        case changed([RowEffect.ColumnChange])
+        /// The values that differ from those of the entry before.
+        case kept(KeptColumns)
+        /// The same, or all values of an `added` row, or values that it lost.
+        case listed([RowEffect.ColumnChange])
 
         /// The columns with their new values, `nil` for one that the row lost.
         var columns: [RowEffect.ColumnChange] {
             switch self {
-            case .changed(let columns): columns
+            case .kept(let columns): columns.columns
+            case .listed(let columns): columns
             case .whole(let record):
                 record.shape.sorted.map { RowEffect.ColumnChange(name: record.shape.names[$0], value: record[$0]) }
             }
@@ -49,7 +52,7 @@ struct RowHistory: Codable, Sendable {
                 recordedAt: event.recordedAt,
                 committedAt: change.committedAt,
                 kinds: kinds,
-                values: isRemoved ? .changed([]) : Self.values(effect, of: register),
+                values: isRemoved ? .listed([]) : Self.values(effect, of: register),
                 marks: hasMarks ? register.marks : nil
             )
         )
@@ -57,9 +60,14 @@ struct RowHistory: Codable, Sendable {
 
     private static func values(_ effect: RowEffect, of register: RowRegister) -> Values {
         // A changed value gets a text of its own, or it would keep the values of its whole record.
-        if effect.wasPresent { return .changed(effect.changed.map(\.detached)) }
+        if effect.wasPresent {
+            return switch effect.changed {
+            case .stated(let columns): .kept(KeptColumns(columns))
+            case .listed(let columns): .listed(columns.map(\.detached))
+            }
+        }
         if let record = register.onlyRecord { return .whole(record) }
-        return .changed(register.values.map { RowEffect.ColumnChange(name: $0.name, value: $0.value.detached) })
+        return .listed(register.values.map { RowEffect.ColumnChange(name: $0.name, value: $0.value.detached) })
     }
 
     /// All entries with the row's fields after each. Cost: O(entries times columns).
@@ -154,8 +162,6 @@ struct RowKinds: OptionSet, Codable, Sendable {
         (.softDeleted, "soft_deleted"), (.restored, "restored"), (.opened, "opened"), (.retitled, "retitled"),
         (.updated, "updated"),
     ]
-    /// The columns whose changes have kinds of their own, or none.
-    private static let namedColumns = ["title", "deleted_at", "updated_at", "last_opened_at"]
 
     init(rawValue: UInt8) {
         self.rawValue = rawValue
@@ -175,12 +181,11 @@ struct RowKinds: OptionSet, Codable, Sendable {
     private static func kinds(of effect: RowEffect) -> RowKinds {
         var kinds: RowKinds = []
         if effect.wasSoftDeleted != effect.isSoftDeleted { kinds = effect.isSoftDeleted ? .softDeleted : .restored }
-        let changed = effect.changed.lazy.map(\.name)
+        let changed = effect.changed.meanings
         // An opening writes no other column; `updated_at` beside it makes it an update.
-        if changed.elementsEqual(["last_opened_at"]) { return .opened }
-        if changed.contains("title") { kinds.insert(.retitled) }
-        let hasOthers = changed.contains { !namedColumns.contains($0) }
-        return hasOthers || kinds.isEmpty ? kinds.union(.updated) : kinds
+        if changed == .lastOpenedAt { return .opened }
+        if changed.contains(.title) { kinds.insert(.retitled) }
+        return changed.contains(.others) || kinds.isEmpty ? kinds.union(.updated) : kinds
     }
 
     /// The word for the change in a history.
@@ -188,4 +193,27 @@ struct RowKinds: OptionSet, Codable, Sendable {
 
     /// The finer words.
     var names: [String] { Self.named.filter { contains($0.0) }.map(\.1) }
+}
+
+extension RowHistory.Values: Codable {
+    private enum CodingKeys: CodingKey { case whole, listed }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let record = try container.decodeIfPresent(RowRecord.self, forKey: .whole) {
+            self = .whole(record)
+        } else {
+            self = .listed(try container.decode([RowEffect.ColumnChange].self, forKey: .listed))
+        }
+    }
+
+    /// Kept columns are saved as listed ones.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        if case .whole(let record) = self {
+            try container.encode(record, forKey: .whole)
+        } else {
+            try container.encode(columns, forKey: .listed)
+        }
+    }
 }

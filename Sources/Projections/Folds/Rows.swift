@@ -169,11 +169,12 @@ struct Rows: Fold {
                 return digestRow(key, marks, isSoftDeleted, context, &text) { folded[index].register.write(to: &$0) }
             }
         }
-        let record = entries[place].change.record
-        let columns = entries[place].change.columns
-        let unknown = relations.relation(of: columns, to: record.shape).missing.map { columns.names[$0] }
-        let marks = RowColumns.Marks(unknown: unknown)
-        return digestRow(key, marks, record.isSoftDeleted, context, &text) { record.write(to: &$0) }
+        return entries.withUnsafeBufferPointer { entries in
+            let missing = relations.relation(of: entries[place].change.columns, to: entries[place].change.record.shape).missing
+            let marks = RowColumns.Marks(unknown: missing.map { entries[place].change.columns.names[$0] })
+            let isSoftDeleted = entries[place].change.record.isSoftDeleted
+            return digestRow(key, marks, isSoftDeleted, context, &text) { entries[place].change.record.write(to: &$0) }
+        }
     }
 
     /// Writes what `row(for:context:)` makes, its members in canonical order.

@@ -84,9 +84,10 @@ extension SourceState {
         var leaves: [StateDigest.Leaf] = []
         let context = rowContext(asOf: clock)
         for section in Section.allCases where section.isInDigest && section.message == nil {
+            let start = DigestKeyStarts.start(section, name)
             fold(for: section)?
                 .forEachDigestRow(in: section, context: context) { key, row in
-                    leaves.append(StateDigest.Leaf(key: digestKey(of: key, &writer), row: row))
+                    leaves.append(StateDigest.Leaf(key: digestKey(key.first, key.second, from: start, &writer), row: row))
                 }
         }
         return leaves
@@ -136,11 +137,25 @@ extension SourceState {
 
     /// The key that `digestKey(of:_:)` gives for a message's row, from a prepared beginning.
     func digestKey(of section: Section, messageAt place: Int, _ writer: inout CanonicalWriter) -> Hash256 {
-        writer.reset()
-        writer.raw(section == .messages ? digestKeyStarts.live : digestKeyStarts.deleted)
         let message = parts.messages.store.key(at: place)
-        writer.counted(message.channel, context.names)
-        writer.counted(message.id, context.names)
+        let start = section == .messages ? digestKeyStarts.live : digestKeyStarts.deleted
+        return digestKey(message.channel, message.id, from: start, &writer)
+    }
+
+    /// The key that `digestKey(of:_:)` gives for a row with two ids.
+    ///
+    /// - Parameter start: that of the row's section.
+    @inline(__always)
+    private func digestKey(
+        _ first: EntityID,
+        _ second: EntityID,
+        from start: [UInt8],
+        _ writer: inout CanonicalWriter
+    ) -> Hash256 {
+        writer.reset()
+        writer.raw(start)
+        writer.counted(first, context.names)
+        writer.counted(second, context.names)
         return writer.hash
     }
 
@@ -153,7 +168,7 @@ extension SourceState {
     }
 }
 
-/// The common beginning of the digest keys of a source's messages: section and source, each behind its length.
+/// The common beginnings of the digest keys of a source's messages: section and source, each behind its length.
 struct DigestKeyStarts: Sendable {
     let live: [UInt8]
     let deleted: [UInt8]
@@ -163,7 +178,8 @@ struct DigestKeyStarts: Sendable {
         deleted = Self.start(.deletedMessages, name)
     }
 
-    private static func start(_ section: Section, _ name: SourceName) -> [UInt8] {
+    /// The beginning of the keys of a section's rows.
+    static func start(_ section: Section, _ name: SourceName) -> [UInt8] {
         var writer = CanonicalWriter()
         writer.counted(section.rawValue)
         writer.counted(name.rawValue)

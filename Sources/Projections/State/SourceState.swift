@@ -47,15 +47,15 @@ struct SourceState: Sendable {
     mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
         decode(envelope, payload: payload)
-        spreadChanges()
-        finish()
+        let said = spreadChanges()
+        finish(remoteTime: context.remoteTime ?? said)
     }
 
     /// Applies changes as if one event had brought them. The remote's clock does not move.
     mutating func apply(_ given: [Change], at event: EventReference) {
         begin(event)
         for change in given { spread(change) }
-        finish()
+        finish(remoteTime: context.remoteTime)
     }
 
     /// Begins an event: sets the clocks and the context, and clears what the previous event left.
@@ -68,14 +68,6 @@ struct SourceState: Sendable {
         if !context.reasons.isEmpty { context.reasons.removeAll(keepingCapacity: true) }
         if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
         context.remoteTime = nil
-    }
-
-    private mutating func finish() {
-        // Through a pointer, so that no change is copied.
-        let said = changes.withUnsafeBufferPointer { changes in
-            changes.indices.lazy.compactMap { changes[$0].remoteTime }.max()
-        }
-        finish(remoteTime: context.remoteTime ?? said)
     }
 
     /// Ends an event: raises the remote clock and moves the context's issues into `issues`.
@@ -121,15 +113,17 @@ struct SourceState: Sendable {
         }
     }
 
-    /// Gives the changes of the event to every fold.
-    private mutating func spreadChanges() {
-        // Taken out meanwhile and read through a pointer, so that no change is copied.
-        var given: [Change] = []
-        swap(&given, &changes)
-        given.withUnsafeBufferPointer { given in
-            for place in given.indices { spread(given[place]) }
+    /// Gives the changes of the event to every fold, one after another, and keeps none. The greatest time that the remote gave for
+    /// one of them; `nil` if it gave none.
+    private mutating func spreadChanges() -> Timestamp? {
+        var said: Timestamp?
+        // Taken from the end, so that no change is copied.
+        if changes.count > 1 { changes.reverse() }
+        while let change = changes.popLast() {
+            if let time = change.remoteTime { said = max(said ?? time, time) }
+            spread(change)
         }
-        swap(&given, &changes)
+        return said
     }
 
     /// Gives one change to every fold.

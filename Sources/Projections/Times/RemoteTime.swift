@@ -23,6 +23,9 @@ enum RemoteTime {
 
     /// Reads the UTF-8 bytes of such a text.
     static func postgres(_ bytes: UnsafeRawBufferPointer) -> Timestamp? {
+        // Nearly all are RFC 3339, too, whose lower-case letters are no form of Postgres.
+        let hasLowerCase = bytes.count > 10 && bytes[10] == UInt8(ascii: "t") || bytes.last == UInt8(ascii: "z")
+        if !hasLowerCase, let time = Timestamp(rfc3339Bytes: bytes) { return time }
         var scanner = TimeScanner(bytes)
         guard let date = scanner.date(loose: false), scanner.take("T "), let clock = scanner.clock() else { return nil }
         let nanoseconds = scanner.take(".") ? scanner.nanoseconds() : 0
