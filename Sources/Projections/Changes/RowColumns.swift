@@ -299,8 +299,8 @@ struct RowColumns: Codable, Sendable {
         at position: Position,
         _ relations: inout ShapeRelations
     ) -> Bool {
-        let isNamed = raise(\.named, of: unnamed(of: change, at: position, &relations), to: position)
-        return raise(\.lacked, of: lacked(by: change), to: position) || isNamed
+        let isNamed = raise(unnamed(of: change, at: position, &relations)) { Self.raise(&$0.named, to: position) }
+        return raise(lacked(by: change)) { Self.raise(&$0.lacked, to: position) } || isNamed
     }
 
     /// The names of a change, sorted, without those that the newest change named and stated, at the same position or a later
@@ -311,10 +311,12 @@ struct RowColumns: Codable, Sendable {
         _ relations: inout ShapeRelations
     ) -> [String] {
         let shape = change.columns
-        guard let newest, newest.position >= position else { return shape.sorted.map { shape.names[$0] } }
-        let inStated = relations.relation(of: shape, to: newest.record.shape)
-        if newest.named === shape { return inStated.missing.map { shape.names[$0] } }
-        let inNamed = relations.relation(of: shape, to: newest.named)
+        guard let latest = newest?.position, latest >= position, let stated = newest?.record.shape,
+            let named = newest?.named
+        else { return shape.sorted.map { shape.names[$0] } }
+        let inStated = relations.relation(of: shape, to: stated)
+        if named === shape { return inStated.missing.isEmpty ? [] : inStated.missing.map { shape.names[$0] } }
+        let inNamed = relations.relation(of: shape, to: named)
         return shape.sorted.filter { inStated.places[$0] < 0 || inNamed.places[$0] < 0 }.map { shape.names[$0] }
     }
 
@@ -325,19 +327,15 @@ struct RowColumns: Codable, Sendable {
         return shape.sorted.map { shape.names[$0] }.filter { change.record.shape.place(of: $0) == nil }
     }
 
-    /// Moves a position of the columns with some names, sorted, forward; false if each is further already.
-    private mutating func raise(
-        _ path: WritableKeyPath<Column, Position?>,
-        of names: [String],
-        to position: Position
-    ) -> Bool {
+    /// Moves a position of the columns with some names, sorted, forward by `raise`; false if each is further already.
+    private mutating func raise(_ names: [String], _ raise: (inout Column) -> Bool) -> Bool {
         if names.isEmpty { return false }
         add(names)
         var isRaised = false
         var walk = NameWalk()
         for name in names {
             guard let place = walk.place(of: name, in: others) else { continue }
-            isRaised = Self.raise(&others[place][keyPath: path], to: position) || isRaised
+            isRaised = raise(&others[place]) || isRaised
         }
         return isRaised
     }

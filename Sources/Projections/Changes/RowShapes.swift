@@ -7,9 +7,6 @@ struct RowShapes: Sendable {
     /// The most lists of each kind that are remembered. An app syncs a handful of tables.
     private static let countMax = 16
 
-    /// The room that is reserved for the members of a record; it grows for more.
-    private static let expectedCount = 16
-
     private struct Columns {
         let text: [UInt8]
         let shape: RowShape
@@ -21,11 +18,6 @@ struct RowShapes: Sendable {
     struct Members {
         private(set) var names: [JSONText] = []
         private(set) var values: [ValueText] = []
-
-        fileprivate init(capacity: Int) {
-            names.reserveCapacity(capacity)
-            values.reserveCapacity(capacity)
-        }
 
         mutating func append(_ name: JSONText, _ value: ValueText) {
             names.append(name)
@@ -61,7 +53,7 @@ struct RowShapes: Sendable {
 
     /// Room for members, to be used again. `@unchecked Sendable` holds because it is empty: no pointer to a frame is in it.
     private struct Room: @unchecked Sendable {
-        var members: Members
+        var members = Members()
     }
 
     private var shapes: [RowShape] = []
@@ -70,24 +62,31 @@ struct RowShapes: Sendable {
     private var listed: Int?
     /// The shape that the next record is expected to have: that of the last one, or of the last one behind the same columns.
     private var expected: RowShape?
-    private var rooms: [Room] = []
     /// The most shapes that are tried for one record after the expected one. Columns that come and go need one or two; a hostile
     /// record must not need many.
     private static let otherCountMax = 2
-    /// A record is read while a change is.
-    private static let roomCountMax = 2
+    /// For the members of a change, and for those of a record, which is read meanwhile.
+    private var (changeRoom, recordRoom) = (Room(), Room())
 
     init() {}
 
-    /// Members without elements, with room that was used before where there is one.
-    mutating func takeRoom() -> Members { rooms.popLast()?.members ?? Members(capacity: Self.expectedCount) }
+    /// Members without elements, with the room of those of the last change.
+    mutating func takeRoom() -> Members { Self.take(&changeRoom) }
+
+    /// Keeps the room of members that are done with.
+    mutating func giveBack(_ members: inout Members) { Self.keep(&members, in: &changeRoom) }
+
+    private static func take(_ room: inout Room) -> Members {
+        var members = Members()
+        swap(&members, &room.members)
+        return members
+    }
 
     /// Keeps the room of members that are done with, if it is of ordinary size; they have no elements afterwards.
-    mutating func giveBack(_ members: inout Members) {
-        guard rooms.count < Self.roomCountMax, members.values.count <= RowShape.nameCountMax else { return }
+    private static func keep(_ members: inout Members, in room: inout Room) {
+        guard members.values.count <= RowShape.nameCountMax else { return }
         members.removeAll()
-        rooms.append(Room(members: members))
-        members = Members(capacity: 0)
+        swap(&members, &room.members)
     }
 
     /// Reads one JSON text as a record.
@@ -104,8 +103,8 @@ struct RowShapes: Sendable {
     ///
     /// - Throws: `JSONError` for another value.
     mutating func record(_ reader: inout JSONReader) throws(JSONError) -> RowRecord {
-        var members = takeRoom()
-        defer { giveBack(&members) }
+        var members = Self.take(&recordRoom)
+        defer { Self.keep(&members, in: &recordRoom) }
         let start = reader
         let record: RowRecord
         if let shape = try readExpected(&reader, &members) {

@@ -20,27 +20,33 @@ final class ShapeRelation: Sendable {
 ///
 /// A pure cache of limited size: it saves comparing names, and changes no result.
 struct ShapeRelations: Sendable {
-    /// A power of two. A relation may push out another one.
-    private static let roomCount = 512
+    /// A power of two. Relations whose shapes lie in memory alike share a set, so that few push out one another.
+    private static let setCount = 128
+    private static let setSize = 4
 
+    /// Set after set, each with those found often at the front.
     private var known: [ShapeRelation?] = []
 
     /// Where the names of a shape stand in another. Cost: O(1), or O(names of both) where they were not compared lately.
     mutating func relation(of shape: RowShape, to other: RowShape) -> ShapeRelation {
-        if known.isEmpty { known = Array(repeating: nil, count: Self.roomCount) }
-        let room = Self.room(of: shape, other)
-        if let found = known[room], found.shape === shape, found.other === other { return found }
+        if known.isEmpty { known = Array(repeating: nil, count: Self.setCount * Self.setSize) }
+        let first = Self.set(of: shape, other) * Self.setSize
+        for room in first..<first + Self.setSize {
+            guard let found = known[room], found.shape === shape, found.other === other else { continue }
+            if room > first { known.swapAt(room, room - 1) }
+            return found
+        }
         let relation = ShapeRelation(shape, other)
         // Shapes of hostile length are not kept in memory.
-        if shape.isOrdinary, other.isOrdinary { known[room] = relation }
+        if shape.isOrdinary, other.isOrdinary { known[first + Self.setSize - 1] = relation }
         return relation
     }
 
     /// Depends on where the shapes lie in memory, and decides nothing but what is pushed out.
     @inline(__always)
-    private static func room(of shape: RowShape, _ other: RowShape) -> Int {
+    private static func set(of shape: RowShape, _ other: RowShape) -> Int {
         let (first, second) = (UInt(bitPattern: ObjectIdentifier(shape)), UInt(bitPattern: ObjectIdentifier(other)))
-        let mixed = (first &+ second &* 3) &* 0x9E37_79B9_7F4A_7C15
-        return Int(mixed >> UInt(UInt.bitWidth - roomCount.trailingZeroBitCount))
+        let mixed = (first &* 0x9E37_79B9_7F4A_7C15 ^ second) &* 0xC2B2_AE3D_27D4_EB4F
+        return Int(mixed >> UInt(UInt.bitWidth - setCount.trailingZeroBitCount))
     }
 }

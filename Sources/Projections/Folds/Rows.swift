@@ -84,12 +84,11 @@ struct Rows: Fold {
         }
         // A repeat has no effect, as in `RowRegister.apply`.
         if !change.isPlacedByArrival, change.identity == entries[place].change.identity { return false }
-        var row = FoldedRow(entries[place].change, at: entries[place].event, &relations)
-        let isChanged = row.apply(change, at: event, &relations)
+        let index = folded.count
+        folded.append(FoldedRow(entries[place].change, at: entries[place].event, &relations))
         (entries[place].change.record, entries[place].change.columns) = (RowRecord(), .empty)
-        folded.append(row)
-        entries[place].number = UInt32(truncatingIfNeeded: folded.count)
-        return isChanged
+        entries[place].number = UInt32(truncatingIfNeeded: index + 1)
+        return folded[index].apply(change, at: event, &relations)
     }
 
     private func hash(of key: EntityKey) -> UInt64 { places.hash(key.first.rawValue, key.second.rawValue) }
@@ -139,7 +138,7 @@ struct Rows: Fold {
     }
 
     func digestRow(for key: EntityKey, context: RowContext) -> Hash256? {
-        guard let place = place(of: key), isPresent(at: place) else { return nil }
+        guard let place = place(of: key) else { return nil }
         var text = CanonicalText()
         var relations = ShapeRelations()
         return digestRow(at: place, context, &text, &relations)
@@ -149,31 +148,31 @@ struct Rows: Fold {
         guard section == .rows else { return }
         var text = CanonicalText()
         var relations = ShapeRelations()
-        for place in entries.indices where isPresent(at: place) {
-            take(entries[place].key, digestRow(at: place, context, &text, &relations))
+        for place in entries.indices {
+            if let row = digestRow(at: place, context, &text, &relations) { take(entries[place].key, row) }
         }
     }
 
-    /// The digest row of an entry whose row exists. `text` is scratch memory.
+    /// The digest row of an entry; `nil` if its row does not exist. `text` is scratch memory.
     private func digestRow(
         at place: Int,
         _ context: RowContext,
         _ text: inout CanonicalText,
         _ relations: inout ShapeRelations
-    ) -> Hash256 {
+    ) -> Hash256? {
+        guard isPresent(at: place) else { return nil }
         let key = entries[place].key
-        if let index = entries[place].place {
-            // Through a pointer, so that no register is copied.
-            return folded.withUnsafeBufferPointer { folded in
-                let (marks, isSoftDeleted) = (folded[index].register.marks, folded[index].register.isSoftDeleted)
-                return digestRow(key, marks, isSoftDeleted, context, &text) { folded[index].register.write(to: &$0) }
-            }
+        guard let index = entries[place].place else {
+            let (columns, record) = (entries[place].change.columns, entries[place].change.record)
+            let missing = columns === record.shape ? [] : relations.relation(of: columns, to: record.shape).missing
+            let marks = RowColumns.Marks(unknown: missing.map { columns.names[$0] })
+            return digestRow(key, marks, record.isSoftDeleted, context, &text) { record.write(to: &$0) }
         }
-        return entries.withUnsafeBufferPointer { entries in
-            let missing = relations.relation(of: entries[place].change.columns, to: entries[place].change.record.shape).missing
-            let marks = RowColumns.Marks(unknown: missing.map { entries[place].change.columns.names[$0] })
-            let isSoftDeleted = entries[place].change.record.isSoftDeleted
-            return digestRow(key, marks, isSoftDeleted, context, &text) { entries[place].change.record.write(to: &$0) }
+        // Through a pointer, so that no register is copied.
+        return folded.withUnsafeBufferPointer { folded in
+            guard let row = folded.baseAddress.map({ $0 + index }) else { return nil }
+            let (marks, isSoftDeleted) = (row.pointee.register.marks, row.pointee.register.isSoftDeleted)
+            return digestRow(key, marks, isSoftDeleted, context, &text) { row.pointee.register.write(to: &$0) }
         }
     }
 

@@ -16,6 +16,11 @@ final class ReplayBatch: @unchecked Sendable {
         var lookup: MessageLookup?
     }
 
+    private struct Other {
+        let envelope: Envelope
+        let payload: UnsafeRawBufferPointer
+    }
+
     private enum Kind: BitwiseCopyable {
         case plain
         case other
@@ -35,7 +40,7 @@ final class ReplayBatch: @unchecked Sendable {
     /// How many of the events are plain: the first steps of `plain`.
     private var plainCount = 0
     /// The other events, in their order. Their payloads are borrowed, as those of the frames are.
-    private var others: [(envelope: Envelope, payload: UnsafeRawBufferPointer)] = []
+    private var others: [Other] = []
 
     /// - Parameters:
     ///   - count: how many events it has room for.
@@ -74,7 +79,7 @@ final class ReplayBatch: @unchecked Sendable {
             plainCount += 1
             kinds[count] = .plain
         } else {
-            others.append((event.envelopeWithoutKey, payload))
+            others.append(Other(envelope: event.envelopeWithoutKey, payload: payload))
             kinds[count] = .other
         }
         count += 1
@@ -82,8 +87,21 @@ final class ReplayBatch: @unchecked Sendable {
 
     /// Folds the events in order and empties the batch. `kinds` tells from which of the two lists the next event comes.
     func fold(into state: inout ReplayedState, _ lanes: [ReplayLanes.Lane?]) {
+        // Through a pointer, so that no envelope is copied.
+        others.withUnsafeBufferPointer { fold($0, into: &state, lanes) }
+        count = 0
+        plainCount = 0
+        others.removeAll(keepingCapacity: true)
+    }
+
+    private func fold(
+        _ others: UnsafeBufferPointer<Other>,
+        into state: inout ReplayedState,
+        _ lanes: [ReplayLanes.Lane?]
+    ) {
         let (count, plainCount) = (count, plainCount)
-        var (nextPlain, nextOther) = (0, 0)
+        var nextPlain = 0
+        var nextOther = others.baseAddress
         for index in 0..<count {
             switch kinds[index] {
             case .plain:
@@ -94,15 +112,14 @@ final class ReplayBatch: @unchecked Sendable {
                 fold(plain + nextPlain, into: &state, lanes)
                 nextPlain += 1
             case .other:
+                guard let other = nextOther else { continue }
                 state.noteBucket(of: nil)
-                state.logState.applyLong(others[nextOther].envelope, payload: others[nextOther].payload)
-                nextOther += 1
+                state.logState.applyLong(other.pointee.envelope, payload: other.pointee.payload)
+                nextOther = other + 1
             }
         }
-        assert(nextPlain == plainCount && nextOther == others.count, "every event of the batch is folded")
-        self.count = 0
-        self.plainCount = 0
-        others.removeAll(keepingCapacity: true)
+        assert(nextPlain == plainCount, "every event of the batch is folded")
+        assert(nextOther == others.baseAddress.map { $0 + others.count }, "every event of the batch is folded")
     }
 
     @inline(__always)

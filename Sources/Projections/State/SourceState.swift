@@ -29,6 +29,8 @@ struct SourceState: Sendable {
     /// All rules by which an event of this source was read. Rows are made with them: empty for the canonical reading,
     /// and for sources that the rules do not concern.
     var rowRules: ReadingRules = []
+    /// The kind of the last event, and its family: most events of a source are of one kind.
+    private var lastKind: (kind: EventKind, family: EventFamily)?
     /// The changes of the event being applied, in the order in which the folds receive them.
     var changes: [Change] = []
 
@@ -79,7 +81,7 @@ struct SourceState: Sendable {
     /// Decodes one event, after `begin`. Its changes are in `changes` then. Total: an unknown kind and a payload that
     /// does not decode become issues.
     mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
-        let family = EventFamily(kind: envelope.kind)
+        let family = family(of: envelope.kind)
         context.rules = rules.forEvents(of: family)
         rowRules.formUnion(context.rules)
         // A client may not have read this event at all, for example while it was offline.
@@ -111,6 +113,13 @@ struct SourceState: Sendable {
         case .unknown:
             context.issue("no decoder reads the kind \(envelope.kind)")
         }
+    }
+
+    private mutating func family(of kind: EventKind) -> EventFamily {
+        if let lastKind, lastKind.kind == kind { return lastKind.family }
+        let family = EventFamily(kind: kind)
+        lastKind = (kind, family)
+        return family
     }
 
     /// Gives the changes of the event to every fold, one after another, and keeps none. The greatest time that the remote gave for
