@@ -21,6 +21,8 @@ final class RowShape: Codable, Sendable {
     let isOrdinary: Bool
     /// The places of the columns that have a meaning of their own, each as the bit of its place; of the first 64.
     private let meaningful: [(meaning: ColumnMeanings, places: UInt64)]
+    /// What each name means in the `data` of a change.
+    let changeMembers: [ChangeMember]
     /// `names` again, to be read without copies.
     private let texts: JoinedTexts
     /// The names as a canonical text has them: a comma, the name and a colon.
@@ -47,6 +49,7 @@ final class RowShape: Codable, Sendable {
         heads = JoinedTexts(self.names.map { "," + JSONValue.string($0).canonicalText + ":" })
         let names = self.names
         canonical = names.indices.sorted { CanonicalWriter.precedes(names[$0], names[$1]) }
+        changeMembers = names.map { ChangeMember(of: $0) }
         meaningful = names.prefix(UInt64.bitWidth).enumerated().compactMap { place, name in
             let meaning = ColumnMeanings(of: name)
             return meaning == .others ? nil : (meaning, 1 << UInt64(place))

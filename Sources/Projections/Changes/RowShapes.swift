@@ -25,27 +25,12 @@ struct RowShapes: Sendable {
         }
 
         /// Appends the value of a name that is known otherwise.
-        fileprivate mutating func append(_ value: ValueText) { values.append(value) }
+        mutating func append(_ value: ValueText) { values.append(value) }
 
         /// Whether no name is repeated, by the shape of these names: it has each name once.
         func areDistinct(in shape: RowShape) -> Bool { shape.names.count == names.count }
 
-        /// Writes the object; no name may be repeated.
-        ///
-        /// - Parameters:
-        ///   - shape: of these names.
-        ///   - writeValue: writes the value of a name that the caller has in a form that is written faster; false for others.
-        func write(
-            _ shape: RowShape,
-            to text: inout CanonicalText,
-            _ writeValue: (JSONText, inout CanonicalText) -> Bool
-        ) {
-            text.object(shape) { place, text in
-                if !writeValue(names[place], &text) { text.value(values[place]) }
-            }
-        }
-
-        fileprivate mutating func removeAll() {
+        mutating func removeAll() {
             names.removeAll(keepingCapacity: true)
             values.removeAll(keepingCapacity: true)
         }
@@ -62,6 +47,8 @@ struct RowShapes: Sendable {
     private var listed: Int?
     /// The shape that the next record is expected to have: that of the last one, or of the last one behind the same columns.
     private var expected: RowShape?
+    /// The shape that the next change is expected to have: that of the last one.
+    var expectedChange: RowShape?
     /// The most shapes that are tried for one record after the expected one. Columns that come and go need one or two; a hostile
     /// record must not need many.
     private static let otherCountMax = 2
@@ -122,36 +109,42 @@ struct RowShapes: Sendable {
 
     /// Reads a record whose names are those of a known shape, compared instead of read; `nil` for any other, which must be read
     /// again.
-    private mutating func readExpected(
-        _ reader: inout JSONReader,
-        _ members: inout Members
-    ) throws(JSONError) -> RowShape? {
+    private func readExpected(_ reader: inout JSONReader, _ members: inout Members) throws(JSONError) -> RowShape? {
         guard var shape = listed.flatMap({ columns[$0].recordShape }) ?? expected else { return nil }
-        try reader.enterObject()
         var otherCount = 0
-        while true {
-            let place = members.values.count
-            if !shape.takes(place, &reader) {
-                guard otherCount < Self.otherCountMax, let other = known(after: shape, place, &reader) else { return nil }
-                otherCount += 1
-                shape = other
-            }
-            if place == shape.names.count { return shape }
+        try reader.enterObject()
+        while passName(&shape, at: members.values.count, &reader, &otherCount) {
+            if members.values.count == shape.names.count { return shape }
             members.append(try reader.valueText())
         }
+        return nil
     }
 
-    /// A known shape that has the same names before a place and goes on as the reader does, which passes that.
-    private func known(after shape: RowShape, _ place: Int, _ reader: inout JSONReader) -> RowShape? {
-        shapes.first { other in
-            other !== shape && other.hasNames(of: shape, before: place) && other.takes(place, &reader)
-        }
-    }
-
-    private mutating func readAny(
+    /// Passes the next name of an object that is read as one of a known shape, behind the last name the object's end.
+    ///
+    /// - Parameters:
+    ///   - shape: becomes another one with the same names before, where the object goes on as that does.
+    ///   - otherCount: how many other shapes were tried for this object.
+    /// - Returns: false, without moving, if no shape fits.
+    func passName(
+        _ shape: inout RowShape,
+        at place: Int,
         _ reader: inout JSONReader,
-        _ members: inout Members
-    ) throws(JSONError) -> RowRecord {
+        _ otherCount: inout Int
+    ) -> Bool {
+        if shape.takes(place, &reader) { return true }
+        guard otherCount < Self.otherCountMax else { return false }
+        let known = shape
+        let other = shapes.first { other in
+            other !== known && other.hasNames(of: known, before: place) && other.takes(place, &reader)
+        }
+        guard let other else { return false }
+        otherCount += 1
+        shape = other
+        return true
+    }
+
+    private mutating func readAny(_ reader: inout JSONReader, _ members: inout Members) throws(JSONError) -> RowRecord {
         try reader.enterObject()
         while let name = try reader.nextMember() { members.append(name, try reader.valueText()) }
         let shape = shape(of: members)

@@ -69,11 +69,15 @@ struct CanonicalText: ~Copyable {
         writer.raw("]")
     }
 
-    /// Writes an object with the names of a shape, and with other members whose names the shape lacks. `writeValue` writes the
-    /// value at a place of the shape.
+    /// Writes an object with the names of a shape, and with other members whose names the shape lacks.
+    ///
+    /// - Parameters:
+    ///   - omitted: the place of a name that is left out; `nil` for none.
+    ///   - writeValue: writes the value at a place of the shape.
     @inline(__always)
     mutating func object(
         _ shape: RowShape,
+        without omitted: Int? = nil,
         besides others: [(name: String, value: StoredJSON)] = [],
         _ writeValue: (Int, inout CanonicalText) -> Void
     ) {
@@ -81,6 +85,7 @@ struct CanonicalText: ~Copyable {
         // Every member begins with a comma; the first one is taken back.
         let start = writer.byteCount
         shape.forEachHead { place, head in
+            if place == omitted { return }
             while let next = rest.first, CanonicalWriter.precedes(next.name, shape.names[place]) { member(rest.removeFirst()) }
             writer.raw(head)
             writeValue(place, &self)

@@ -32,7 +32,7 @@ final class ReplayBatch: @unchecked Sendable {
     private let countMax: Int
     /// Hashes the frames as they are read, while the processor's cache holds them; `nil` if nobody needs their hashes.
     private let frameKey: FrameKey?
-    /// One kind for each event; both buffers have room for `countMax` elements and are always initialized, so the
+    /// One kind for each event; all buffers have room for `countMax` elements. These two are always initialized, so the
     /// scanner may assign into any of them. `deinit` need not destroy their trivial elements.
     private let kinds: UnsafeMutablePointer<Kind>
     private let plain: UnsafeMutablePointer<Step>
@@ -40,7 +40,9 @@ final class ReplayBatch: @unchecked Sendable {
     /// How many of the events are plain: the first steps of `plain`.
     private var plainCount = 0
     /// The other events, in their order. Their payloads are borrowed, as those of the frames are.
-    private var others: [Other] = []
+    private let others: UnsafeMutablePointer<Other>
+    /// How many of the events are others: the first elements of `others`, which are the initialized ones.
+    private var otherCount = 0
 
     /// - Parameters:
     ///   - count: how many events it has room for.
@@ -50,6 +52,7 @@ final class ReplayBatch: @unchecked Sendable {
         self.frameKey = frameKey
         kinds = .allocate(capacity: count)
         plain = .allocate(capacity: count)
+        others = .allocate(capacity: count)
         kinds.initialize(repeating: .other, count: count)
         let nothing = EventReference(sequence: .zero, recordedAt: Timestamp(seconds: 0))
         plain.initialize(repeating: Step(frame: PlainFrame(), event: nothing, lane: 0), count: count)
@@ -58,6 +61,8 @@ final class ReplayBatch: @unchecked Sendable {
     deinit {
         kinds.deallocate()
         plain.deallocate()
+        others.deinitialize(count: otherCount)
+        others.deallocate()
     }
 
     var isFull: Bool { count == countMax }
@@ -79,7 +84,8 @@ final class ReplayBatch: @unchecked Sendable {
             plainCount += 1
             kinds[count] = .plain
         } else {
-            others.append(Other(envelope: event.envelopeWithoutKey, payload: payload))
+            (others + otherCount).initialize(to: Other(envelope: event.envelopeWithoutKey, payload: payload))
+            otherCount += 1
             kinds[count] = .other
         }
         count += 1
@@ -87,21 +93,8 @@ final class ReplayBatch: @unchecked Sendable {
 
     /// Folds the events in order and empties the batch. `kinds` tells from which of the two lists the next event comes.
     func fold(into state: inout ReplayedState, _ lanes: [ReplayLanes.Lane?]) {
-        // Through a pointer, so that no envelope is copied.
-        others.withUnsafeBufferPointer { fold($0, into: &state, lanes) }
-        count = 0
-        plainCount = 0
-        others.removeAll(keepingCapacity: true)
-    }
-
-    private func fold(
-        _ others: UnsafeBufferPointer<Other>,
-        into state: inout ReplayedState,
-        _ lanes: [ReplayLanes.Lane?]
-    ) {
         let (count, plainCount) = (count, plainCount)
-        var nextPlain = 0
-        var nextOther = others.baseAddress
+        var (nextPlain, nextOther) = (0, 0)
         for index in 0..<count {
             switch kinds[index] {
             case .plain:
@@ -112,14 +105,17 @@ final class ReplayBatch: @unchecked Sendable {
                 fold(plain + nextPlain, into: &state, lanes)
                 nextPlain += 1
             case .other:
-                guard let other = nextOther else { continue }
+                // Moved out, so that no envelope is copied.
+                let other = (others + nextOther).move()
                 state.noteBucket(of: nil)
-                state.logState.applyLong(other.pointee.envelope, payload: other.pointee.payload)
-                nextOther = other + 1
+                state.logState.applyLong(other.envelope, payload: other.payload)
+                nextOther += 1
             }
         }
-        assert(nextPlain == plainCount, "every event of the batch is folded")
-        assert(nextOther == others.baseAddress.map { $0 + others.count }, "every event of the batch is folded")
+        assert(nextPlain == plainCount && nextOther == otherCount, "every event of the batch is folded")
+        self.count = 0
+        self.plainCount = 0
+        otherCount = 0
     }
 
     @inline(__always)

@@ -101,7 +101,7 @@ extension SourceParts {
 
     /// Gives a change to every fold, in the order of `visit`; each touches its own rows.
     @inline(__always)
-    mutating func spread(_ change: Change, in context: inout FoldContext) {
+    mutating func spread(_ change: consuming Change, in context: inout FoldContext) {
         visit(Spreading(change: change), &context)
     }
 

@@ -136,7 +136,7 @@ struct SourceState: Sendable {
     }
 
     /// Gives one change to every fold.
-    mutating func spread(_ change: Change) {
+    mutating func spread(_ change: consuming Change) {
         parts.spread(change, in: &context)
     }
 }

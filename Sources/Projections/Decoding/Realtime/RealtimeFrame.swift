@@ -156,49 +156,92 @@ struct RealtimeRow: ~Copyable {
     /// The hash of the change without `columns`, which only describe the table: that of the canonical text.
     private(set) var identity = ChangeIdentity(0)
 
+    private init() {}
+
     /// Reads the next value, an object.
     fileprivate init(_ reader: inout JSONReader, _ key: FrameKey, _ shapes: inout RowShapes) throws(JSONError) {
-        // All but `columns`.
         var members = shapes.takeRoom()
-        let start = reader.mark
-        try reader.enterObject()
-        while let name = try reader.nextMember() {
-            _ = try reader.kind()
-            let before = reader.mark
-            if name == "columns" {
-                columns = try shapes.columns(&reader)
-            } else {
-                try read(name, &reader, &shapes)
-                members.append(name, ValueText(bytes: reader.bytes(from: before), isCanonical: false))
-            }
+        defer { shapes.giveBack(&members) }
+        let (before, start) = (reader, reader.mark)
+        self.init()
+        var shape = try readExpected(&reader, &members, &shapes)
+        if shape == nil {
+            reader = before
+            members.removeAll()
+            self = RealtimeRow()
+            shape = try readAny(&reader, &members, &shapes)
         }
-        identity = try identity(of: reader.bytes(from: start), members, key, &shapes)
-        shapes.giveBack(&members)
+        if let shape {
+            shapes.expectedChange = shape.isOrdinary ? shape : nil
+            identity = identity(of: members.values, shape, key, byteCount: reader.bytes(from: start).count)
+        } else {
+            identity = ChangeIdentity(try key.hash(ofObject: reader.bytes(from: start), without: "columns"))
+        }
     }
 
+    /// Reads an object whose names are those of a known shape, compared instead of read: the shape; `nil` for any other, which
+    /// must be read again.
+    private mutating func readExpected(
+        _ reader: inout JSONReader,
+        _ members: inout RowShapes.Members,
+        _ shapes: inout RowShapes
+    ) throws(JSONError) -> RowShape? {
+        guard var shape = shapes.expectedChange else { return nil }
+        var otherCount = 0
+        try reader.enterObject()
+        while shapes.passName(&shape, at: members.values.count, &reader, &otherCount) {
+            let place = members.values.count
+            if place == shape.names.count { return shape }
+            members.append(try read(shape.changeMembers[place], &reader, &shapes))
+        }
+        return nil
+    }
+
+    /// Reads any object: its shape; `nil` if a name is repeated.
+    private mutating func readAny(
+        _ reader: inout JSONReader,
+        _ members: inout RowShapes.Members,
+        _ shapes: inout RowShapes
+    ) throws(JSONError) -> RowShape? {
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            members.append(name, try read(ChangeMember(of: name.string), &reader, &shapes))
+        }
+        let shape = shapes.shape(of: members)
+        return members.areDistinct(in: shape) ? shape : nil
+    }
+
+    /// Reads the value of a member and returns its text.
     private mutating func read(
-        _ name: JSONText,
+        _ member: ChangeMember,
         _ reader: inout JSONReader,
         _ shapes: inout RowShapes
-    ) throws(JSONError) {
-        if name == "record" {
-            record = try reader.kind() == .object ? try shapes.record(&reader) : nil
-            if record == nil { try reader.skip() }
-        } else if name == "old_record" {
-            oldRecord = try reader.slice(of: .object)
-        } else if name == "table" {
-            table = try reader.text()
-        } else if name == "type" {
-            type = try reader.text()
-        } else if name == "commit_timestamp" {
-            committedAt = try reader.text()
-        } else if name == "schema" {
-            schema = try reader.text()
-        } else if name == "errors" {
-            isPartial = try reader.hasTooLargeError()
-        } else {
-            try reader.skip()
+    ) throws(JSONError) -> ValueText {
+        let kind = try reader.kind()
+        let start = reader.mark
+        var isCanonical = false
+        func text() throws(JSONError) -> JSONText? {
+            guard kind == .string else { try reader.skip(); return nil }
+            let text = try reader.string()
+            isCanonical = !text.hasEscapes
+            return text
         }
+        switch member {
+        case .schema: schema = try text()
+        case .table: table = try text()
+        case .type: type = try text()
+        case .committedAt: committedAt = try text()
+        case .columns: columns = try shapes.columns(&reader)
+        case .errors:
+            isPartial = try reader.hasTooLargeError()
+            isCanonical = kind == .null
+        case .record:
+            record = kind == .object ? try shapes.record(&reader) : nil
+            if record == nil { try reader.skip() }
+        case .oldRecord: oldRecord = try reader.slice(of: .object)
+        case .other: return try reader.valueText()
+        }
+        return ValueText(bytes: reader.bytes(from: start), isCanonical: isCanonical)
     }
 
     /// Whether `old_record` has a column.
@@ -214,22 +257,19 @@ struct RealtimeRow: ~Copyable {
         return oldRecord.flatMap { old in (try? old.memberValue("id")).flatMap { names.rowID($0) } }
     }
 
-    /// - Parameter data: the whole object.
+    /// - Parameters:
+    ///   - values: those of the names of a shape.
+    ///   - byteCount: the length of the whole object, about that of its canonical text.
     private func identity(
-        of data: UnsafeRawBufferPointer,
-        _ members: RowShapes.Members,
+        of values: [ValueText],
+        _ shape: RowShape,
         _ key: FrameKey,
-        _ shapes: inout RowShapes
-    ) throws(JSONError) -> ChangeIdentity {
-        let shape = shapes.shape(of: members)
-        guard members.areDistinct(in: shape) else {
-            return ChangeIdentity(try key.hash(ofObject: data, without: "columns"))
-        }
-        var text = CanonicalText(byteCount: data.count)
-        members.write(shape, to: &text) { name, text in
-            // The name first: the record is asked for its own member alone.
-            guard name == "record" else { return false }
-            return record?.write(to: &text) != nil
+        byteCount: Int
+    ) -> ChangeIdentity {
+        var text = CanonicalText(byteCount: byteCount)
+        text.object(shape, without: shape.changeMembers.firstIndex(of: .columns)) { place, text in
+            if shape.changeMembers[place] == .record, record?.write(to: &text) != nil { return }
+            text.value(values[place])
         }
         return ChangeIdentity(text.withBytes { key.hash($0) })
     }
