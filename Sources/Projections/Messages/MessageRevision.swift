@@ -5,29 +5,14 @@ import EventLog
 struct MessageRevision: Sendable {
     typealias Saying = MessageSaying
 
-    /// A content in memory of its own, so that a record and an entry of its history share it and copying a version copies
-    /// no text. Never changed.
-    private final class SharedSaying: Sendable {
-        let saying: Saying
-
-        init(_ saying: Saying) {
-            self.saying = saying
-        }
-    }
-
     let version: Timestamp?
     var order: MessageOrder
-    private let shared: SharedSaying
-
-    var saying: Saying {
-        @inline(__always)
-        _read { yield shared.saying }
-    }
+    let saying: Saying
 
     init(version: Timestamp?, order: MessageOrder, saying: Saying) {
         self.version = version
         self.order = order
-        shared = SharedSaying(saying)
+        self.saying = saying
     }
 
     init(_ write: MessageWrite) {

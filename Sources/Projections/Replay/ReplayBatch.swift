@@ -16,11 +16,6 @@ final class ReplayBatch: @unchecked Sendable {
         var lookup: MessageLookup?
     }
 
-    private struct Other {
-        let envelope: Envelope
-        let payload: UnsafeRawBufferPointer
-    }
-
     private enum Kind: BitwiseCopyable {
         case plain
         case other
@@ -40,8 +35,9 @@ final class ReplayBatch: @unchecked Sendable {
     /// How many of the events are plain: the first steps of `plain`.
     private var plainCount = 0
     /// The other events, in their order. Their payloads are borrowed, as those of the frames are.
-    private let others: UnsafeMutablePointer<Other>
-    /// How many of the events are others: the first elements of `others`, which are the initialized ones.
+    private let envelopes: UnsafeMutablePointer<Envelope>
+    private let payloads: UnsafeMutablePointer<UnsafeRawBufferPointer>
+    /// How many of the events are others: so many of `envelopes` are initialized.
     private var otherCount = 0
 
     /// - Parameters:
@@ -52,8 +48,10 @@ final class ReplayBatch: @unchecked Sendable {
         self.frameKey = frameKey
         kinds = .allocate(capacity: count)
         plain = .allocate(capacity: count)
-        others = .allocate(capacity: count)
+        envelopes = .allocate(capacity: count)
+        payloads = .allocate(capacity: count)
         kinds.initialize(repeating: .other, count: count)
+        payloads.initialize(repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: count)
         let nothing = EventReference(sequence: .zero, recordedAt: Timestamp(seconds: 0))
         plain.initialize(repeating: Step(frame: PlainFrame(), event: nothing, lane: 0), count: count)
     }
@@ -61,8 +59,9 @@ final class ReplayBatch: @unchecked Sendable {
     deinit {
         kinds.deallocate()
         plain.deallocate()
-        others.deinitialize(count: otherCount)
-        others.deallocate()
+        envelopes.deinitialize(count: otherCount)
+        envelopes.deallocate()
+        payloads.deallocate()
     }
 
     var isFull: Bool { count == countMax }
@@ -84,7 +83,8 @@ final class ReplayBatch: @unchecked Sendable {
             plainCount += 1
             kinds[count] = .plain
         } else {
-            (others + otherCount).initialize(to: Other(envelope: event.envelopeWithoutKey, payload: payload))
+            (envelopes + otherCount).initialize(to: event.envelopeWithoutKey)
+            payloads[otherCount] = payload
             otherCount += 1
             kinds[count] = .other
         }
@@ -106,9 +106,9 @@ final class ReplayBatch: @unchecked Sendable {
                 nextPlain += 1
             case .other:
                 // Moved out, so that no envelope is copied.
-                let other = (others + nextOther).move()
+                let envelope = (envelopes + nextOther).move()
                 state.noteBucket(of: nil)
-                state.logState.applyLong(other.envelope, payload: other.payload)
+                state.logState.applyLong(envelope, payload: payloads[nextOther])
                 nextOther += 1
             }
         }
