@@ -62,7 +62,7 @@ struct RowRecord: Sendable {
 
     /// The handle of the row's id, as `Names.rowID` reads it; `nil` without one.
     func id(_ names: inout Names) -> EntityID? {
-        shape.id.flatMap { place in withValues { names.rowID($0[place].bytes) } }
+        shape.id.flatMap { place in withValues { names.rowID($0[place]) } }
     }
 
     /// The record as a value.

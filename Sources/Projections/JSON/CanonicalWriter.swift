@@ -362,10 +362,3 @@ extension UInt64 {
         return count
     }
 }
-
-extension JSONDigits {
-    /// Whether the number is known to be written as ECMAScript writes it, whole numbers in full: only negative zero has a whole
-    /// form of its own.
-    @inline(__always)
-    var isCanonical: Bool { isWhole && (bytes.count != 2 || bytes[0] != UInt8(ascii: "-")) }
-}

@@ -87,7 +87,11 @@ struct RealtimeDecoder: EventDecoder {
             return context.issue("realtime change: \(error.reason)")
         }
         if Self.passesOver(change, row, context.rules) { return }
-        apply(change, of: row.table?.string, into: &changes, context: &context)
+        // The canonical reading asks for two tables alone, and needs no text of the name.
+        guard context.rules.isEmpty else {
+            return apply(change, of: row.table?.string, into: &changes, context: &context)
+        }
+        give(change, to: Keeper(row.table), into: &changes, context: &context)
     }
 
     /// Whether a client ignores a deletion because `old_record` contains the primary key alone, not the channel. That
@@ -107,23 +111,37 @@ struct RealtimeDecoder: EventDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        if context.rules.isEmpty { return give(change, of: table, into: &changes, context: &context) }
+        let keeper = Keeper(table)
+        if context.rules.isEmpty { return give(change, to: keeper, into: &changes, context: &context) }
         for change in client.heard(change, of: table, in: context) {
-            give(change, of: table, into: &changes, context: &context)
+            give(change, to: keeper, into: &changes, context: &context)
         }
     }
 
-    /// Gives a change to the part that keeps the table's rows.
+    /// The part that keeps a table's rows.
+    private enum Keeper {
+        case conversations, tasks, rows
+
+        init(_ table: String?) {
+            self = table == "conversations" ? .conversations : table == "tasks" ? .tasks : .rows
+        }
+
+        init(_ table: JSONText?) {
+            guard let table else { self = .rows; return }
+            self = table == "conversations" ? .conversations : table == "tasks" ? .tasks : .rows
+        }
+    }
+
     private mutating func give(
         _ change: consuming RowChange,
-        of table: String?,
+        to keeper: Keeper,
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        switch table {
-        case "conversations": conversations.apply(change, into: &changes, context: &context)
-        case "tasks": tasks.apply(change, into: &changes, context: &context)
-        default: changes.append(.row(change))
+        switch keeper {
+        case .conversations: conversations.apply(change, into: &changes, context: &context)
+        case .tasks: tasks.apply(change, into: &changes, context: &context)
+        case .rows: changes.append(.row(change))
         }
     }
 }

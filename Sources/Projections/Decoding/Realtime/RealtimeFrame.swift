@@ -371,8 +371,13 @@ extension Names {
     /// The handle of a row's id: a text itself or the digits of a whole number; `nil` for anything else. The number 1 and
     /// the text `1` are one id.
     ///
-    /// - Parameter value: the text of a valid JSON value.
-    mutating func rowID(_ value: UnsafeRawBufferPointer) -> EntityID? {
+    /// - Parameter value: a valid JSON value.
+    mutating func rowID(_ value: ValueText) -> EntityID? {
+        if let text = value.plainString { return id(text) }
+        return rowID(value.bytes)
+    }
+
+    fileprivate mutating func rowID(_ value: UnsafeRawBufferPointer) -> EntityID? {
         var reader = JSONReader(value)
         switch try? reader.kind() {
         case .string: return (try? reader.string()).map { id($0) }
