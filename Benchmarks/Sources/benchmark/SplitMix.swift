@@ -9,4 +9,11 @@ struct SplitMix {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
     }
+
+    /// So many words, with spaces between them.
+    mutating func words(_ range: ClosedRange<Int>) -> String {
+        let known = ["tea", "cake", "größer", "日本", "release", "again", "whether", "it", "works", "for", "you", "🍰"]
+        let count = range.lowerBound + below(range.count)
+        return (0..<count).map { _ in known[below(known.count)] }.joined(separator: " ")
+    }
 }

@@ -9,6 +9,7 @@ enum Traffic: String, CaseIterable {
     case reactions = "chat, reactions"
     case rows
     case notes = "rows of notes, each a new one"
+    case conversations = "rows of conversations"
     case items
     case status = "status files"
 
@@ -16,7 +17,7 @@ enum Traffic: String, CaseIterable {
     var kind: String {
         switch self {
         case .known, .unknown, .mixed, .oneAuthor, .reactions: "gateway"
-        case .rows, .notes: "realtime"
+        case .rows, .notes, .conversations: "realtime"
         case .items: "sse"
         case .status: "status"
         }
@@ -25,7 +26,7 @@ enum Traffic: String, CaseIterable {
     /// One event for so many of those that were asked for.
     var share: Int {
         switch self {
-        case .rows, .notes: 20
+        case .rows, .notes, .conversations: 20
         case .items: 300
         default: 5
         }
@@ -55,6 +56,13 @@ enum Traffic: String, CaseIterable {
     fileprivate static let firstID = 153_833_649_995_911_168
     fileprivate static let idStep = 4_194_304
 
+    /// When the event of a number happened, counted from 0.
+    static func time(_ number: Int) -> String {
+        let (minutes, seconds) = (number / 1200, number / 20 % 60)
+        let parts = [minutes / 60 % 24, minutes % 60, seconds].map { $0 < 10 ? "0\($0)" : "\($0)" }
+        return "2026-01-0\(1 + minutes / 1440 % 9)T\(parts.joined(separator: ":")).\(100 + number % 20 * 45)Z"
+    }
+
     func write(_ count: Int, to path: String) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil) else { throw CocoaError(.fileWriteUnknown) }
         let file = try FileHandle(forWritingTo: URL(filePath: path))
@@ -77,6 +85,7 @@ private struct TrafficSource {
     private var recent: [(id: Int, channel: Int, author: Int)] = []
     private var nextID = Traffic.firstID
     private var tickets: [String]
+    private var rows = RowTraffic()
     /// The messages of each conversation.
     private var conversations: [Int: [String]] = [:]
 
@@ -87,8 +96,9 @@ private struct TrafficSource {
 
     mutating func line(_ number: Int) -> String {
         switch traffic {
-        case .rows: capture(row(number), number)
+        case .rows: capture(rows.frame(number), number)
         case .notes: capture(note(number), number)
+        case .conversations: capture(conversation(number), number)
         case .items: capture(snapshot(number), number)
         case .status: status(number)
         default: capture(frame(number), number)
@@ -102,18 +112,6 @@ private struct TrafficSource {
     private static func quoted(_ text: String) -> String {
         let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
         return "\"\(escaped)\""
-    }
-
-    private static func time(_ number: Int) -> String {
-        let (minutes, seconds) = (number / 1200, number / 20 % 60)
-        let parts = [minutes / 60 % 24, minutes % 60, seconds].map { $0 < 10 ? "0\($0)" : "\($0)" }
-        return "2026-01-0\(1 + minutes / 1440 % 9)T\(parts.joined(separator: ":")).\(100 + number % 20 * 45)Z"
-    }
-
-    private mutating func words(_ range: ClosedRange<Int>) -> String {
-        let known = ["tea", "cake", "größer", "日本", "release", "again", "whether", "it", "works", "for", "you", "🍰"]
-        let count = range.lowerBound + random.below(range.count)
-        return (0..<count).map { _ in known[random.below(known.count)] }.joined(separator: " ")
     }
 
     // MARK: - Chat
@@ -137,7 +135,7 @@ private struct TrafficSource {
             )
         }
         if kind < 94 {
-            let edited = "\"edited_at\":\"\(Self.time(number))\","
+            let edited = "\"edited_at\":\"\(Traffic.time(number))\","
             return written(recent[place], number, name: "MESSAGE_UPDATE", edited: edited)
         }
         let (id, channel, _) = recent.remove(at: place)
@@ -156,7 +154,7 @@ private struct TrafficSource {
         return dispatch(
             name,
             "\"id\":\"\(message.id)\",\"channel_id\":\"\(message.channel + 1)\",\"author_id\":\"\(author)\","
-                + "\"content\":\"\(words(6...25))\",\"created_at\":\"2026-01-01T00:00:00.5Z\",\(edited)"
+                + "\"content\":\"\(random.words(6...25))\",\"created_at\":\"2026-01-01T00:00:00.5Z\",\(edited)"
                 + "\"author_username\":\"\(authorName)\",\"attachments\":null\(traffic == .unknown ? ",\"nonce\":\"abc\"" : "")",
             number
         )
@@ -173,14 +171,14 @@ private struct TrafficSource {
 
     // MARK: - Rows, items and files
 
-    private mutating func row(_ number: Int) -> String {
-        let (id, time) = (random.below(1000), Self.time(number))
+    private mutating func conversation(_ number: Int) -> String {
+        let (id, time) = (random.below(1000), Traffic.time(number))
         var messages = conversations[id] ?? (0..<3).map { message($0, number) }
         let place = random.below(messages.count)
         messages[place] = message(place, number)
         conversations[id] = messages
         let record =
-            "{\"id\":\"c\(id)\",\"user_id\":\"u1\",\"title\":\"\(words(2...5))\",\"messages\":[\(messages.joined(separator: ","))],"
+            "{\"id\":\"c\(id)\",\"user_id\":\"u1\",\"title\":\"\(random.words(2...5))\",\"messages\":[\(messages.joined(separator: ","))],"
             + "\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"\(time)\",\"deleted_at\":null\(unknownMembers(number))}"
         return change(
             of: "conversations",
@@ -192,9 +190,9 @@ private struct TrafficSource {
     }
 
     private mutating func note(_ number: Int) -> String {
-        let time = Self.time(number)
+        let time = Traffic.time(number)
         let record =
-            "{\"id\":\"n\(number)\",\"user_id\":\"u1\",\"title\":\"\(words(2...5))\",\"content\":\"\(words(6...25))\","
+            "{\"id\":\"n\(number)\",\"user_id\":\"u1\",\"title\":\"\(random.words(2...5))\",\"content\":\"\(random.words(6...25))\","
             + "\"created_at\":\"\(time)\",\"updated_at\":\"\(time)\",\"deleted_at\":null\(unknownMembers(number))}"
         return change(
             of: "notes",
@@ -207,22 +205,18 @@ private struct TrafficSource {
 
     private func change(of table: String, _ type: String, at time: String, columns: [String], _ rest: String) -> String
     {
-        let columns = columns.map { "{\"name\":\"\($0)\",\"type\":\"text\"}" }.joined(separator: ",")
-        return
-            "{\"topic\":\"realtime:public:\(table)\",\"event\":\"postgres_changes\",\"ref\":null,\"payload\":{\"ids\":[1],"
-            + "\"data\":{\"schema\":\"public\",\"table\":\"\(table)\",\"type\":\"\(type)\",\"commit_timestamp\":\"\(time)\","
-            + "\"errors\":null,\"columns\":[\(columns)],\(rest)}}}"
+        RowTraffic.frame(of: table, type, at: time, columns: columns.map { ($0, "text") }, rest)
     }
 
     private mutating func message(_ place: Int, _ number: Int) -> String {
-        "{\"id\":\"m\(place)\",\"role\":\"user\",\"content\":\"\(words(3...10))\",\"status\":\"complete\","
-            + "\"timestamp\":\"\(Self.time(number))\"}"
+        "{\"id\":\"m\(place)\",\"role\":\"user\",\"content\":\"\(random.words(3...10))\",\"status\":\"complete\","
+            + "\"timestamp\":\"\(Traffic.time(number))\"}"
     }
 
     private mutating func snapshot(_ number: Int) -> String {
         let place = random.below(tickets.count)
-        let title = random.below(10) == 0 ? words(2...6) : "ticket \(place)"
-        tickets[place] = Self.ticket(place, title: title, state: random.below(3), modified: Self.time(number))
+        let title = random.below(10) == 0 ? random.words(2...6) : "ticket \(place)"
+        tickets[place] = Self.ticket(place, title: title, state: random.below(3), modified: Traffic.time(number))
         return "id: \(number)\n" + tickets.map { "data: \($0)\n" }.joined() + "\n"
     }
 
@@ -238,7 +232,7 @@ private struct TrafficSource {
         let session = random.below(50)
         let state = ["idle", "working", "needs_input"][random.below(3)]
         let text =
-            "{\"state\":\"\(state)\",\"project\":\"p\(session)\",\"timestamp\":\"\(Self.time(number).prefix(19))Z\",\"pid\":\(session + 1)"
+            "{\"state\":\"\(state)\",\"project\":\"p\(session)\",\"timestamp\":\"\(Traffic.time(number).prefix(19))Z\",\"pid\":\(session + 1)"
             + "\(UnknownMembers.text(number))}\n"
         return
             "{\"t_ms\":\(1_767_225_600_000 + number * 50),\"path\":\"/tmp/vibestatus-\(session).json\",\"op\":\"write\","

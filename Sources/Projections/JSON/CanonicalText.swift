@@ -86,7 +86,9 @@ struct CanonicalText: ~Copyable {
         let start = writer.byteCount
         shape.forEachHead { place, head in
             if place == omitted { return }
-            while let next = rest.first, CanonicalWriter.precedes(next.name, shape.names[place]) { member(rest.removeFirst()) }
+            while let next = rest.first, CanonicalWriter.precedes(next.name, shape.names[place]) {
+                member(rest.removeFirst())
+            }
             writer.raw(head)
             writeValue(place, &self)
         }

@@ -26,7 +26,9 @@ struct ValueTexts: Sendable {
             let room = UnsafeMutableRawBufferPointer(buffer)
             var end = head
             for (place, value) in values.enumerated() {
-                UnsafeMutableRawBufferPointer(rebasing: room[end..<end + value.bytes.count]).copyMemory(from: value.bytes)
+                UnsafeMutableRawBufferPointer(rebasing: room[end..<end + value.bytes.count]).copyMemory(
+                    from: value.bytes
+                )
                 end += value.bytes.count
                 let word = UInt32(truncatingIfNeeded: end - head) | (value.isCanonical ? Self.canonicalBit : 0)
                 room.storeBytes(of: word.littleEndian, toByteOffset: place * Self.wordByteCount, as: UInt32.self)

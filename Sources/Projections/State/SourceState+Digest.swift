@@ -87,7 +87,9 @@ extension SourceState {
             let start = DigestKeyStarts.start(section, name)
             fold(for: section)?
                 .forEachDigestRow(in: section, context: context) { key, row in
-                    leaves.append(StateDigest.Leaf(key: digestKey(key.first, key.second, from: start, &writer), row: row))
+                    leaves.append(
+                        StateDigest.Leaf(key: digestKey(key.first, key.second, from: start, &writer), row: row)
+                    )
                 }
         }
         return leaves
