@@ -215,15 +215,15 @@ struct RowColumns: Codable, Sendable {
         at position: Position,
         _ relations: inout ShapeRelations
     ) {
-        let emptied = places(statedBy: change.record.shape).filter { place in
+        let stated = places(statedBy: change.record.shape)
+        for place in stated {
             others[place].content = nil
             if let named = others[place].named, named < position, change.columns.place(of: others[place].name) != nil {
                 others[place].named = nil
             }
-            return others[place].isEmpty
         }
-        if emptied.count <= Self.movedCountMax {
-            for place in emptied.reversed() { others.remove(at: place) }
+        if stated.count <= Self.movedCountMax {
+            for place in stated.reversed() where others[place].isEmpty { others.remove(at: place) }
         } else {
             Self.look(at: others.count)
             others.removeAll(where: \.isEmpty)
@@ -234,6 +234,7 @@ struct RowColumns: Codable, Sendable {
     /// The places in `others` of the names in a shape, in ascending order. Cost: O(n log m) for the n fewer of both in the m
     /// more.
     private func places(statedBy shape: RowShape) -> [Int] {
+        if others.isEmpty { return [] }
         if others.count < shape.names.count {
             Self.look(at: others.count)
             return others.indices.filter { shape.place(of: others[$0].name) != nil }
