@@ -48,5 +48,7 @@ extension JSONDigits {
     /// Whether the number is known to be written as ECMAScript writes it, whole numbers in full: only negative zero has a whole
     /// form of its own.
     @inlinable
-    package var isCanonical: Bool { isWhole && (bytes.count != 2 || bytes[0] != UInt8(ascii: "-")) }
+    package var isCanonical: Bool {
+        isWhole && (bytes.count != 2 || bytes[0] != UInt8(ascii: "-") || bytes[1] != UInt8(ascii: "0"))
+    }
 }

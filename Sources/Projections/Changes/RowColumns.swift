@@ -284,7 +284,7 @@ struct RowColumns: Codable, Sendable {
             let known = others[place].content
             if let known, known.position >= position { continue }
             let value = record[index].detached
-            if !(known?.value.isSame(as: value) ?? false) {
+            if changed != nil, !(known?.value.isSame(as: value) ?? false) {
                 listed.append(RowEffect.ColumnChange(name: shape.names[index], value: value))
             }
             others[place].content = Column.Content(value: value, position: position)

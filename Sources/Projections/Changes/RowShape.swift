@@ -136,6 +136,35 @@ final class RowShape: Codable, Sendable {
     }
 }
 
+extension CanonicalText {
+    /// Writes an object with the names of a shape, and with other members whose names the shape lacks.
+    ///
+    /// - Parameters:
+    ///   - omitted: the place of a name that is left out; `nil` for none.
+    ///   - writeValue: writes the value at a place of the shape.
+    @inline(__always)
+    mutating func object(
+        _ shape: RowShape,
+        without omitted: Int? = nil,
+        besides others: [(name: String, value: StoredJSON)] = [],
+        _ writeValue: (Int, inout CanonicalText) -> Void
+    ) {
+        var rest = (others.count > 1 ? others.sorted { CanonicalWriter.precedes($0.name, $1.name) } : others)[...]
+        object { text in
+            shape.forEachHead { place, head in
+                if place == omitted { return }
+                while let next = rest.first, CanonicalWriter.precedes(next.name, shape.names[place]) {
+                    text.member(next.name, next.value)
+                    rest.removeFirst()
+                }
+                text.raw(head)
+                writeValue(place, &text)
+            }
+            for next in rest { text.member(next.name, next.value) }
+        }
+    }
+}
+
 /// Texts one behind another.
 private struct JoinedTexts: Sendable {
     private let bytes: [UInt8]

@@ -210,10 +210,9 @@ extension RowHistory.Values: Codable {
     /// Kept columns are saved as listed ones.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        if case .whole(let record) = self {
-            try container.encode(record, forKey: .whole)
-        } else {
-            try container.encode(columns, forKey: .listed)
-        }
+        var whole: RowRecord?
+        if case .whole(let record) = self { whole = record }
+        try container.encodeIfPresent(whole, forKey: .whole)
+        if whole == nil { try container.encode(columns, forKey: .listed) }
     }
 }

@@ -168,12 +168,8 @@ struct Rows: Fold {
             let marks = RowColumns.Marks(unknown: missing.map { columns.names[$0] })
             return digestRow(key, marks, record.isSoftDeleted, context, &text) { record.write(to: &$0) }
         }
-        // Through a pointer, so that no register is copied.
-        return folded.withUnsafeBufferPointer { folded in
-            guard let row = folded.baseAddress.map({ $0 + index }) else { return nil }
-            let (marks, isSoftDeleted) = (row.pointee.register.marks, row.pointee.register.isSoftDeleted)
-            return digestRow(key, marks, isSoftDeleted, context, &text) { row.pointee.register.write(to: &$0) }
-        }
+        let register = folded[index].register
+        return digestRow(key, register.marks, register.isSoftDeleted, context, &text) { register.write(to: &$0) }
     }
 
     /// Writes what `row(for:context:)` makes, its members in canonical order.

@@ -69,39 +69,24 @@ struct CanonicalText: ~Copyable {
         writer.raw("]")
     }
 
-    /// Writes an object with the names of a shape, and with other members whose names the shape lacks.
+    /// Writes an object.
     ///
-    /// - Parameters:
-    ///   - omitted: the place of a name that is left out; `nil` for none.
-    ///   - writeValue: writes the value at a place of the shape.
+    /// - Parameter writeMembers: writes its members in canonical order, each behind a comma, also the first one.
     @inline(__always)
-    mutating func object(
-        _ shape: RowShape,
-        without omitted: Int? = nil,
-        besides others: [(name: String, value: StoredJSON)] = [],
-        _ writeValue: (Int, inout CanonicalText) -> Void
-    ) {
-        var rest = (others.count > 1 ? others.sorted { CanonicalWriter.precedes($0.name, $1.name) } : others)[...]
-        // Every member begins with a comma; the first one is taken back.
+    mutating func object(_ writeMembers: (inout CanonicalText) -> Void) {
         let start = writer.byteCount
-        shape.forEachHead { place, head in
-            if place == omitted { return }
-            while let next = rest.first, CanonicalWriter.precedes(next.name, shape.names[place]) {
-                member(rest.removeFirst())
-            }
-            writer.raw(head)
-            writeValue(place, &self)
-        }
-        for next in rest { member(next) }
+        writeMembers(&self)
+        // The brace takes the place of the first comma.
         if writer.byteCount == start { writer.raw("{") } else { writer.replaceByte(at: start, by: UInt8(ascii: "{")) }
         writer.raw("}")
     }
 
-    private mutating func member(_ member: (name: String, value: StoredJSON)) {
+    /// Writes a member of an object behind a comma.
+    mutating func member(_ name: String, _ value: StoredJSON) {
         writer.raw(",")
-        writer.string(member.name)
+        writer.string(name)
         writer.raw(":")
-        member.value.withBytes { value($0) }
+        value.withBytes { self.value($0) }
     }
 
     /// Writes an object without its members of one name. The bytes must be a valid JSON text.
