@@ -65,7 +65,8 @@ struct FamilyLog {
             figure(name, cold, "python3", rates(\.python), goal),
             figure(name, cold, "JSONSerialization of the payloads", rates(\.foundation), nil),
             figure(name, cold, "the strict JSON reader alone", rates(\.reader), nil),
-            figure("\(name), a second time", rates(\.again), "the first time", cold, 1),
+            // Where no state is kept, both do the same work, and 1 would be a toss of a coin.
+            figure("\(name), a second time", rates(\.again), "the first time", cold, 0.95),
             Figure("replay, \(name), MB, the log's pages included", events: count, found: most, allowed: 400),
             Figure(
                 "replay, \(name), time of an event beside n / 4",
