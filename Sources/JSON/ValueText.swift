@@ -14,7 +14,7 @@ package struct ValueText: BitwiseCopyable {
         self.isCanonical = isCanonical
     }
 
-    /// What stands between the quotes of a string that is canonical; `nil` for any other value.
+    /// The string of a canonical value; `nil` for any other value.
     @inlinable
     package var plainString: JSONText? {
         guard isCanonical, bytes.first == UInt8(ascii: "\"") else { return nil }

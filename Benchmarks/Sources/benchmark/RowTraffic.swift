@@ -1,11 +1,11 @@
 /// Changes of the rows of four tables, as an app of notes subscribes to them: notes, websites, files, and the jobs that read
-/// files. A third of the changes are new rows. Of the others, half an app's are edits, moves and pins, of which some lack the
-/// content, as PostgreSQL leaves a large value out that did not change; the rest are openings and deletions.
+/// files. A third of the changes are new rows. The others are steps of jobs, edits, pins, openings and deletions. Half of the pins
+/// lack the content: PostgreSQL leaves out a large value that did not change.
 struct RowTraffic {
     private struct Table {
         let name: String
         let columns: [(name: String, type: String)]
-        /// One change of so many is of this table.
+        /// So many of a hundred changes are of this table.
         let weight: Int
     }
 

@@ -2,7 +2,7 @@
 enum ChangedColumns {
     /// Any columns.
     case listed([RowEffect.ColumnChange])
-    /// Columns that a record states, which has no more than 64.
+    /// Columns of a record that has at most 64.
     case stated(StatedColumns)
 
     static let none = ChangedColumns.listed([])

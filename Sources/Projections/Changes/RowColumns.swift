@@ -5,32 +5,6 @@
 struct RowColumns: Codable, Sendable {
     typealias Position = RowRegister.Position
 
-    /// The knowledge of one column, by positions: which change gave its value, which named it last, which lacked its
-    /// value.
-    struct Column: Codable {
-        struct Content: Codable {
-            var value: StoredJSON
-            var position: Position
-        }
-
-        let name: String
-        /// The last value; `nil` if no change had one.
-        var content: Content?
-        /// The last change that named the column.
-        var named: Position?
-        /// The last partial change that lacked the column's value.
-        var lacked: Position?
-
-        /// True if the column exists but no change since the floor had its value.
-        var isUnknown: Bool { content == nil && named != nil }
-
-        /// True if a later change may have set the column and was too large to contain it.
-        var isStale: Bool {
-            guard let content, let lacked else { return false }
-            return content.position < lacked
-        }
-    }
-
     /// The columns that a row of the document lists beside its values, sorted by name.
     struct Marks: Codable, Equatable {
         /// Columns that exist but whose value was never seen.
@@ -387,77 +361,5 @@ struct RowColumns: Codable, Sendable {
     private func place(of name: String) -> Int? {
         let place = insertionPlace(of: name)
         return place < others.count && ExactText.areSame(others[place].name, name) ? place : nil
-    }
-}
-
-// MARK: - Counting
-
-extension RowColumns {
-    /// Counts entries that are looked at. Entries that an insertion or a removal moves are not counted: they move at once,
-    /// in one piece.
-    @inline(__always)
-    fileprivate static func look(at count: @autoclosure () -> Int) {
-        #if DEBUG
-        lookCounter?.count += count()
-        #endif
-    }
-
-    #if DEBUG
-    /// For one task.
-    final class LookCounter: @unchecked Sendable {
-        fileprivate(set) var count = 0
-    }
-
-    /// Gets the count of what a task looks at. A release build does not count.
-    @TaskLocal static var lookCounter: LookCounter?
-    #endif
-}
-
-extension RowColumns.Column {
-    /// The column with its value in the newest record, if that has one.
-    fileprivate func stated(by record: RowRecord?, at position: RowRegister.Position?) -> Self {
-        guard let record, let position, let value = record.text(of: name) else { return self }
-        var column = self
-        column.content = Content(value: value, position: position)
-        return column
-    }
-
-    /// Whether nothing is known of the column.
-    fileprivate var isEmpty: Bool { content == nil && named == nil && lacked == nil }
-
-    /// Forgets what changes up to a position stated.
-    fileprivate mutating func forget(upTo position: RowRegister.Position) {
-        if let content, content.position <= position { self.content = nil }
-        if let named, named <= position { self.named = nil }
-        if let lacked, lacked <= position { self.lacked = nil }
-    }
-}
-
-/// Finds names that come in ascending order: the next name is mostly that of the next column.
-private struct NameWalk {
-    private var next = 0
-
-    mutating func place(of name: String, in columns: [RowColumns.Column]) -> Int? {
-        RowColumns.look(at: 1)
-        if next >= columns.count || !ExactText.areSame(columns[next].name, name) {
-            next = columns[next...].partitioningIndex { column in
-                RowColumns.look(at: 1)
-                return !ExactText.precedes(column.name, name)
-            }
-            guard next < columns.count, ExactText.areSame(columns[next].name, name) else { return nil }
-        }
-        next += 1
-        return next - 1
-    }
-
-    /// The place in `names` of a shape.
-    mutating func place(of name: String, in shape: RowShape) -> Int? {
-        let sorted = shape.sorted
-        if next >= sorted.count || !ExactText.areSame(shape.names[sorted[next]], name) {
-            next = sorted[next...].partitioningIndex { !ExactText.precedes(shape.names[$0], name) }
-            guard next < sorted.count, ExactText.areSame(shape.names[sorted[next]], name) else { return nil }
-        }
-        next += 1
-        return sorted[next - 1]
     }
 }

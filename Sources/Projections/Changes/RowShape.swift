@@ -19,7 +19,7 @@ final class RowShape: Codable, Sendable {
     let deletedAt: Int?
     /// Whether the names are no more and no longer than those of a table, so that caches may hold the shape.
     let isOrdinary: Bool
-    /// The places of the columns that have a meaning of their own, each as the bit of its place; of the first 64.
+    /// The columns that have a meaning of their own, each with the bit of its place. Only of the first 64.
     private let meaningful: [(meaning: ColumnMeanings, places: UInt64)]
     /// What each name means in the `data` of a change.
     let changeMembers: [ChangeMember]
