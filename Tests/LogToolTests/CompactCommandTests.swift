@@ -143,6 +143,58 @@ import Testing
         )
     }
 
+    /// The second compaction leaves fewer facts than the first.
+    @Test func aLogThatWasCompactedTwiceOpensAnywhere() throws {
+        try FileManager.default.removeItem(atPath: folder.path("L"))
+        for (day, messages) in [(0, 1...3_000), (2, 3_001...4_500)] {
+            try connect(day: day, messages)
+            _ = try summary()
+            try expectOpensAnywhere("day \(day)")
+        }
+    }
+
+    /// Connections of any length, texts of any length, and compactions that keep now more, now fewer.
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    func aRandomLogOpensAnywhereAfterEachOfThreeCompactions(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        try FileManager.default.removeItem(atPath: folder.path("L"))
+        var last = 0
+        for day in 0..<3 {
+            let count = Int.random(in: 1...1_500, using: &random)
+            let padding = String(repeating: " more", count: Int.random(in: 0...100, using: &random))
+            try connect(day: day, last + 1...last + count, padding: padding)
+            last += count
+            _ = try summary("--keep", "\(Int.random(in: 0...600, using: &random))")
+            try expectOpensAnywhere("seed \(seed), day \(day)")
+        }
+    }
+
+    /// Ingests a connection with these messages.
+    private func connect(day: Int, _ messages: ClosedRange<Int>, padding: String = "") throws {
+        let hello = [#"{"op":10,"d":{"heartbeat_interval":45000}}"#]
+        let frames = hello + messages.map { SampleCaptures.message($0, content: "message \($0)\(padding)") }
+        let lines = frames.enumerated().map { SampleCaptures.line(86_400 * day + $0.offset, $0.element) }
+        try folder.write(lines.joined(), to: "day.ndjson")
+        let run = try tool("ingest", "L", "capture", "day.ndjson", "--kind", "gateway", "--as", "guild")
+        #expect(run.exitCode == 0, "\(run.errors)")
+    }
+
+    /// A copy has no mark of its own, so its pages are checked.
+    private func expectOpensAnywhere(_ name: String) throws {
+        let digest = try tool("replay", "L", "--digest").output
+        try FileManager.default.copyItem(atPath: folder.path("L"), toPath: folder.path("copy"))
+        for arguments in [
+            ["replay", "copy", "--digest"], ["verify", "copy"], ["verify", "L"], ["backup", "L", "backup"],
+        ] {
+            let run = try ToolRun.run(arguments, in: folder)
+            #expect(run.exitCode == 0, "\(name): \(run.errors)")
+        }
+        for copy in ["copy", "backup"] {
+            #expect(try tool("replay", copy, "--digest").output == digest, "\(name)")
+            try FileManager.default.removeItem(atPath: folder.path(copy))
+        }
+    }
+
     private func summary(_ options: String...) throws -> [String: Any] {
         let run = try ToolRun.run(["compact", "L", "--json"] + options, in: folder)
         #expect(run.exitCode == 0, "\(run.errors)")

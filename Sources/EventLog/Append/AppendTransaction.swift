@@ -15,6 +15,9 @@ struct AppendTransaction: ~Copyable {
     private var newLanes: [ObjectIdentifier: UInt32] = [:]
     /// The lane of the last event written: most events have that of the one before.
     private var lastLane: (lane: Lane, number: UInt32)?
+    /// The last bookmark of each source, by its name's bytes: stored once, at the end (`WriteTransaction.insert` says
+    /// why).
+    private var bookmarks: [[UInt8]: [UInt8]] = [:]
     /// Whether anything was written. Batches of duplicates alone need no commit, and so no sync.
     private var isDirty = false
     /// The sequence that holds the previous draft's key; `nil` if that draft is new.
@@ -51,7 +54,7 @@ struct AppendTransaction: ~Copyable {
         let firstNew = pending.count
         let sequences = try resolve(ticket.batch)
         for place in firstNew..<pending.count { try write(pending[place], base + UInt64(place) + 1) }
-        if let bookmark = ticket.bookmark { try store(bookmark) }
+        if let bookmark = ticket.bookmark { bookmarks[Array(bookmark.source.rawValue.utf8)] = bookmark.bytes }
         let appended = pending.count - firstNew
         return AppendResult(sequences: sequences, appended: appended, first: base + UInt64(firstNew) + 1)
     }
@@ -59,20 +62,12 @@ struct AppendTransaction: ~Copyable {
     /// Makes the batches durable (I5); returns what the writer knows of the log after them.
     consuming func commit() throws -> WriterState {
         let state = state
-        let isDirty = isDirty
+        let isDirty = isDirty || !bookmarks.isEmpty
         let isLonger = !pending.isEmpty
+        for (source, bytes) in bookmarks { try transaction.putSealed(bytes, at: source, in: reader.tables.bookmarks) }
         if isDirty { try transaction.commit() }
         if isLonger { state.keys?.committed(head: state.edge.head) }
         return state
-    }
-
-    private mutating func store(_ bookmark: Bookmark) throws {
-        try transaction.putSealed(
-            bookmark.bytes,
-            at: Array(bookmark.source.rawValue.utf8),
-            in: reader.tables.bookmarks
-        )
-        isDirty = true
     }
 }
 

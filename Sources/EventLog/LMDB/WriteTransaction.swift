@@ -37,7 +37,18 @@ struct WriteTransaction: ~Copyable {
         try check(code, "commit")
     }
 
-    /// Stores a value under a key, in place of any former one.
+    /// Stores a value under a key that has none. LMDB refuses any other key with `MDB_KEYEXIST`.
+    ///
+    /// Whoever fills new tables uses this: a value in place of another one of the same transaction keeps that one's
+    /// pages, and behind its own bytes those of the former value.
+    func insert(_ value: UnsafeRawBufferPointer, at key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) {
+        var keyValue = MDB_val(borrowing: key)
+        var stored = MDB_val(borrowing: value)
+        let flags = UInt32(MDB_NOOVERWRITE)
+        try check(mdb_put(open, table.handle, &keyValue, &stored, flags), "add to \(table.name)")
+    }
+
+    /// Stores a value under a key, in place of any former one. At most once for a key in a transaction: see `insert`.
     func put(_ value: UnsafeRawBufferPointer, at key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) {
         var keyValue = MDB_val(borrowing: key)
         var stored = MDB_val(borrowing: value)

@@ -1,9 +1,10 @@
 /// Checks the pages of an LMDB data file without LMDB, which maps them without validating them: meta pages, trees and
 /// free list (I7, I24).
 ///
-/// The layout is that of `mdb.c` in LMDB 0.9 on a 64-bit machine. LMDB can walk over any state that the check accepts
-/// without leaving the file. Memory: some bits for each page in use, and a copy of one page for each level. Use a value
-/// once, from one thread.
+/// The layout is that of `mdb.c` in LMDB 0.9 on a 64-bit machine. The check accepts each state that LMDB commits
+/// (`docs/format.md`, "The pages", names the function behind each rule), and LMDB can walk over any state that the check
+/// accepts without leaving the file. Memory: some bits for each page in use, and a copy of one page for each level. Use
+/// a value once, from one thread.
 struct PageCheck {
     /// What is wrong with the file, and where.
     struct Damage: Error, Equatable {
@@ -317,7 +318,7 @@ extension PageCheck {
     /// Passes an entry to `visit`; copies a large value, whose pages need not be in the buffer.
     private func lend(_ node: DataPage.Node, _ visit: Visit) throws {
         guard node.overflowPage != nil else { return try visit(node.key, node.value) }
-        try value(of: node).withUnsafeBytes { try visit(node.key, $0) }
+        try value(of: node, 0..<node.byteCount).withUnsafeBytes { try visit(node.key, $0) }
     }
 
     /// Checks one entry of the free list and claims its pages. The key is the transaction that freed them; the value is
@@ -327,39 +328,54 @@ extension PageCheck {
         guard freed <= meta.transaction else {
             throw Damage(page: number, reason: "pages were freed by a transaction that is still to come")
         }
-        let bytes = try value(of: node)
-        let words = bytes.withUnsafeBytes { raw in
-            (0..<raw.count / 8).map { raw.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
-        }
-        guard let length = words.first, length < words.count else {
+        // `mdb_freelist_save` reserves room before it knows how many pages are left to note, so the value may have more
+        // words than its list. Only the count of an empty list is set, and whatever lies behind a list is undefined.
+        let words = node.byteCount / 8
+        let length = try words == 0 ? .max : numbers(of: node, 0..<1)[0]
+        guard length < words else {
             throw Damage(page: number, reason: "a list of free pages is longer than its value")
         }
         var last = UInt64.max
-        for page in words.dropFirst().prefix(Int(length)) {
-            guard page < last else { throw Damage(page: number, reason: "a list of free pages does not descend") }
-            last = page
-            try claim(page)
+        for start in stride(from: 0, to: Int(length), by: Self.freePagesAtOnce) {
+            let end = min(start + Self.freePagesAtOnce, Int(length))
+            for page in try numbers(of: node, start + 1..<end + 1) {
+                guard page < last else { throw Damage(page: number, reason: "a list of free pages does not descend") }
+                last = page
+                try claim(page)
+            }
         }
     }
 
-    /// The bytes of a value, copied. A large value begins after the 16 bytes of its first page's header; the pages
+    /// A list of free pages may be as long as a large value, so it is read piece by piece.
+    private static let freePagesAtOnce = 4_096
+
+    /// Some of the 64-bit numbers in a value.
+    private func numbers(of node: DataPage.Node, _ range: Range<Int>) throws -> [UInt64] {
+        try value(of: node, range.lowerBound * 8..<range.upperBound * 8).withUnsafeBytes { bytes in
+            range.indices.map { bytes.loadUnaligned(fromByteOffset: ($0 - range.lowerBound) * 8, as: UInt64.self) }
+        }
+    }
+
+    /// Some bytes of a value, copied. A large value begins after the 16 bytes of its first page's header; the pages
     /// after that have no headers.
-    private func value(of node: DataPage.Node) throws -> [UInt8] {
-        guard let first = node.overflowPage else { return Array(node.value) }
-        guard let bytes = reader.bytes(node.byteCount, at: first * meta.pageSize + 16) else {
+    private func value(of node: DataPage.Node, _ range: Range<Int>) throws -> [UInt8] {
+        assert(range.upperBound <= node.byteCount, "the value has the bytes that are read")
+        guard let first = node.overflowPage else { return Array(node.value[range]) }
+        guard let bytes = reader.bytes(range.count, at: first * meta.pageSize + 16 + UInt64(range.lowerBound)) else {
             throw Damage(page: first, reason: "it lies behind the end of the file")
         }
         return bytes
     }
 
     /// Checks and claims the pages of a large value. Returns their number.
+    ///
+    /// It may have more than it needs, even none of them full: `mdb_cursor_put` writes a value in place of one of the
+    /// same transaction if that has pages enough, and leaves their number as it was. All of them belong to the value:
+    /// the tree counts them (`mdb_page_new`), and `mdb_ovpage_free` frees them together.
     private mutating func claimOverflow(_ first: UInt64, byteCount: Int, below number: UInt64) throws -> UInt64 {
         // `OVPAGES` of `mdb.c`: the page header's 16 bytes and the value, rounded up to pages.
-        let pages = (15 + UInt64(byteCount)) / meta.pageSize + 1
-        guard first < filePages, pages <= filePages - first, first + pages <= meta.lastPage + 1 else {
-            throw Damage(page: number, reason: "a large value lies behind the last page")
-        }
-        try checkHeader(of: first, pages: pages, byteCount: byteCount)
+        let needed = (15 + UInt64(byteCount)) / meta.pageSize + 1
+        let pages = try overflowPages(at: first, atLeast: needed, byteCount, below: number)
         for page in first..<first + pages { try claim(page) }
         return pages
     }
@@ -393,18 +409,33 @@ extension PageCheck {
         return page
     }
 
-    private func checkHeader(of number: UInt64, pages: UInt64, byteCount: Int) throws {
-        guard let header = reader.header(of: number) else {
-            throw Damage(page: number, reason: "it lies behind the end of the file")
+    /// How many pages the large value takes that begins at `first`, by that page's own header. `number` is the page that
+    /// names the value.
+    private func overflowPages(
+        at first: UInt64,
+        atLeast needed: UInt64,
+        _ byteCount: Int,
+        below number: UInt64
+    ) throws -> UInt64 {
+        func isWithinFile(_ pages: UInt64) -> Bool {
+            first < filePages && pages <= filePages - first && first + pages <= meta.lastPage + 1
         }
-        try header.withUnsafeBytes { bytes in
-            let page = DataPage(bytes: bytes, number: number)
-            guard page.hasOwnNumber else {
-                throw Damage(page: number, reason: "it is not the page that belongs there")
+        guard isWithinFile(needed) else {
+            throw Damage(page: number, reason: "a large value lies behind the last page")
+        }
+        guard let header = reader.header(of: first) else {
+            throw Damage(page: first, reason: "it lies behind the end of the file")
+        }
+        return try header.withUnsafeBytes { bytes in
+            let page = DataPage(bytes: bytes, number: first)
+            guard page.hasOwnNumber else { throw Damage(page: first, reason: "it is not the page that belongs there") }
+            guard page.isOverflow, page.overflowPages >= needed else {
+                throw Damage(page: first, reason: "it does not begin a value of \(byteCount) bytes")
             }
-            guard page.isOverflow, page.overflowPages == pages else {
-                throw Damage(page: number, reason: "it does not begin a value of \(byteCount) bytes")
+            guard isWithinFile(page.overflowPages) else {
+                throw Damage(page: first, reason: "its value has pages behind the last page")
             }
+            return page.overflowPages
         }
     }
 }

@@ -96,12 +96,28 @@ extension WriteTransaction {
         try putSealed(value, at: Array(name.utf8), in: table)
     }
 
-    /// Stores a value with its checksum.
+    /// Stores a value with its checksum, in place of any former one.
     func putSealed(_ value: [UInt8], at key: [UInt8], in table: Table) throws(LMDBError) {
+        try withSealed(value, at: key, in: table) { value, key throws(LMDBError) in try put(value, at: key, in: table) }
+    }
+
+    /// Stores a value with its checksum under a key that has none.
+    func insertSealed(_ value: [UInt8], at key: [UInt8], in table: Table) throws(LMDBError) {
+        try withSealed(value, at: key, in: table) { value, key throws(LMDBError) in
+            try insert(value, at: key, in: table)
+        }
+    }
+
+    private func withSealed(
+        _ value: [UInt8],
+        at key: [UInt8],
+        in table: Table,
+        _ body: (_ value: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> Void
+    ) throws(LMDBError) {
         let sealed = key.withUnsafeBytes { Checksum.sealed(value, table: table.name, key: $0) }
-        // `withUnsafeBytes` forgets the type of the error; `put` throws nothing but `LMDBError`.
+        // `withUnsafeBytes` forgets the type of the error; `body` throws nothing but `LMDBError`.
         do {
-            try key.withUnsafeBytes { key in try sealed.withUnsafeBytes { try put($0, at: key, in: table) } }
+            try key.withUnsafeBytes { key in try sealed.withUnsafeBytes { try body($0, key) } }
         } catch let error as LMDBError {
             throw error
         } catch {

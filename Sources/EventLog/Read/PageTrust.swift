@@ -18,11 +18,38 @@ struct PageTrust: Sendable {
         switch reason {
         case .own: .own
         case .believed: .believed
-        case .checked:
-            .checked { file, transaction in
-                // Nothing is ever removed from a table of a log.
-                try PageCheck.run(file, transaction: transaction, isGrown: true, progress: progress)
-            }
+        case .checked: .checked { try Self.check($0, transaction: $1, progress: progress) }
+        }
+    }
+
+    /// The check of a data file that no mark covers.
+    ///
+    /// - Throws: `PageCheck.Damage`.
+    static func check(_ file: DataFile, transaction: UInt64, progress: PageCheck.Progress? = nil) throws {
+        // Nothing is ever removed from a table of a log.
+        try PageCheck.run(file, transaction: transaction, isGrown: true, progress: progress)
+    }
+}
+
+extension Generation {
+    /// Checks a generation that this process has made, and that nothing refers to yet, as an open does that finds no mark:
+    /// so does one of a copy, in another folder. What fails here would be a log that only its own mark opens (I9, I24).
+    ///
+    /// - Throws: `EventLogError` with code `damaged`.
+    func checkAsForeign(operation: String) throws {
+        let file = try DataFile(in: folder)
+        do {
+            try PageCheck.checkBeforeOpening(file)
+            let newest = try PageCheck.checkedMetas(file)
+            try PageTrust.check(file, transaction: max(newest.0.transaction, newest.1.transaction))
+        } catch let damage as PageCheck.Damage {
+            throw EventLogError(
+                .damaged,
+                operation: operation,
+                object: logPath,
+                reason: "page \(damage.page) of the new \(directory.dataName(number)): \(damage.reason)",
+                advice: "the log is as it was; try again, and look for faults of the disk"
+            )
         }
     }
 }

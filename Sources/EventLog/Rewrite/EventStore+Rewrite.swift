@@ -137,8 +137,8 @@ extension EventStore {
         }
     }
 
-    /// Copies the last events, appends the act and makes the new generation the log's. Writers wait from the write lock
-    /// to the commit.
+    /// Copies the last events, appends the act, checks every page and makes the new generation the log's. Writers wait
+    /// from the write lock to the commit; the check takes some 0.2 s a gigabyte that is still in memory.
     ///
     /// For a dry run, or if the result is refused, it does everything but the commit, and removes the new generation.
     private func switchOver(
@@ -155,6 +155,7 @@ extension EventStore {
             let bytes = (core.directory.dataBytes(old.number), core.directory.dataBytes(target.number))
             let result = try report(plan, act: act, reader, target, bytes: bytes)
             if plan.isDryRun || result.isRefused { return result }
+            try target.checkAsForeign(operation: "rewrite log at")
             // The new generation must be on the disk before anything refers to it (I9).
             try target.folder.sync()
             try core.directory.folder.sync()

@@ -1,7 +1,8 @@
 /// Copies a generation into a new one, dropping and redacting events as a plan says.
 ///
 /// Everything else is copied byte for byte: sequences, lane numbers, leaf hashes, tree nodes and older gaps stay (I1,
-/// I2). Use it from one thread at a time. After an error the new generation is of no use.
+/// I2). Everything is written once; only the list of acts, which the proof needs, is replaced once the act is known. Use
+/// it from one thread at a time. After an error the new generation is of no use.
 final class GenerationCopy {
     private let plan: RewritePlan
     private let target: Generation
@@ -174,7 +175,7 @@ extension GenerationCopy {
     private func storeRun(_ transaction: borrowing WriteTransaction, _ tables: LogTables) throws {
         guard let run = openRun else { return }
         openRun = nil
-        try transaction.putSealed(run.bytes, at: withKey(run.first) { Array($0) }, in: tables.gaps)
+        try transaction.insertSealed(run.bytes, at: withKey(run.first) { Array($0) }, in: tables.gaps)
     }
 }
 
@@ -241,7 +242,7 @@ extension GenerationCopy {
         _ tables: LogTables
     ) throws {
         for chunk in DroppedKeys.chunks(of: Array(droppedKeys[range])) {
-            try transaction.putSealed(chunk.value, at: chunk.key, in: tables.keys)
+            try transaction.insertSealed(chunk.value, at: chunk.key, in: tables.keys)
         }
     }
 
@@ -253,25 +254,29 @@ extension GenerationCopy {
         try copyAll(reader, reader.tables.gaps, transaction, tables.gaps)
     }
 
-    /// Copies the facts; one of the plan replaces the fact of its name.
+    /// Stores the plan's facts, and those of the log that have other names. Names are compared as bytes.
     private func copyFacts(
         _ reader: LogReader,
         _ transaction: borrowing WriteTransaction,
         _ tables: LogTables
     ) throws {
-        try copyAll(reader, reader.tables.facts, transaction, tables.facts)
-        for (name, value) in plan.facts.sorted(by: { $0.key < $1.key }) {
-            try transaction.putSealed(value, at: Array(name.utf8), in: tables.facts)
-        }
+        let planned = plan.facts.sorted { $0.key < $1.key }.map { (name: Array($0.key.utf8), value: $0.value) }
+        let names = Set(planned.map(\.name))
+        try copyAll(reader, reader.tables.facts, transaction, tables.facts) { !names.contains(Array($0)) }
+        for (name, value) in planned { try transaction.insertSealed(value, at: name, in: tables.facts) }
     }
 
+    /// Copies the entries of a table whose keys `isKept` accepts.
     private func copyAll(
         _ reader: LogReader,
         _ source: Table,
         _ transaction: borrowing WriteTransaction,
-        _ destination: Table
+        _ destination: Table,
+        where isKept: (_ key: UnsafeRawBufferPointer) -> Bool = { _ in true }
     ) throws {
         var cursor = try Cursor(reader.view, source)
-        while try cursor.advance() { try transaction.put(cursor.value, at: cursor.key, in: destination) }
+        while try cursor.advance() {
+            if isKept(cursor.key) { try transaction.insert(cursor.value, at: cursor.key, in: destination) }
+        }
     }
 }

@@ -182,6 +182,7 @@ extension EventStore {
             guard result.appended > 0 else { return result }
             // Within the write lock, since every append may change a bookmark.
             try keepBookmarks(reader, target)
+            try target.checkAsForeign(operation: "import log into")
             try target.folder.sync()
             try core.directory.folder.sync()
             let successor = withKey(target.number) { Array($0) }
@@ -203,7 +204,7 @@ extension EventStore {
         var cursor = try Cursor(reader.view, reader.tables.bookmarks)
         while try cursor.advance() {
             if try targetReader.view.value(of: cursor.key, in: target.tables.bookmarks) == nil {
-                try transaction.put(cursor.value, at: cursor.key, in: target.tables.bookmarks)
+                try transaction.insert(cursor.value, at: cursor.key, in: target.tables.bookmarks)
             }
         }
         try transaction.commit()
