@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Reads a log by what docs/format.md says, recomputes every leaf hash and the root, and prints them as JSON.
+"""Reads logs by what docs/format.md says, recomputes every leaf hash and the root, and prints them as JSON, a line each.
 
-usage: reader.py LOG        Needs Debian's python3-lmdb. Opens everything read-only; writes nothing.
+usage: reader.py LOG...     Needs Debian's python3-lmdb. Opens everything read-only; writes nothing.
 """
 import hashlib
 import json
@@ -111,5 +111,6 @@ def root(hashes):
 
 
 if __name__ == "__main__":
-    hashes = list(Log(sys.argv[1]).leaf_hashes())
-    print(json.dumps({"treeSize": str(len(hashes)), "root": root(hashes).hex()}))
+    for path in sys.argv[1:]:
+        hashes = list(Log(path).leaf_hashes())
+        print(json.dumps({"treeSize": str(len(hashes)), "root": root(hashes).hex()}))

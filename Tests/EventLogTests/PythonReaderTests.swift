@@ -6,24 +6,24 @@ import Testing
 /// Another program reads a log by `docs/format.md` alone: `docs/reader.py`, with Debian's python3-lmdb.
 @Suite struct PythonReaderTests {
     @Test func theReaderFindsTheSameRoot() throws {
-        guard Self.hasLMDB else { return }
+        guard PythonReader.isInstalled else { return }
         let log = try Self.log()
-        #expect(try Self.run(log.path) == expected(of: log))
+        #expect(try PythonReader.run([log.path]) == expected(of: log))
     }
 
     @Test func theReaderFindsTheSameRootAfterADropOfEvents() throws {
-        guard Self.hasLMDB else { return }
+        guard PythonReader.isInstalled else { return }
         let log = try Self.log()
         let before = try expected(of: log)
         let dropped = (1...700 as ClosedRange<UInt64>).filter { $0 % 3 == 0 || (300...450).contains($0) }
         _ = try log.store.rewrite(.dropping(dropped, decidedAt: log.store.read { $0.head })) { _ in }
         _ = try log.store.append([.sample(9_000, key: "after")])
-        #expect(try Self.run(log.path) == expected(of: log))
+        #expect(try PythonReader.run([log.path]) == expected(of: log))
         #expect(try expected(of: log) != before)
     }
 
     @Test func theReaderSeesAnAlteredByte() throws {
-        guard Self.hasLMDB else { return }
+        guard PythonReader.isInstalled else { return }
         let log = try Self.log()
         let file = URL(filePath: log.path + "/gen-000001/data.mdb")
         var data = try Data(contentsOf: file)
@@ -32,7 +32,7 @@ import Testing
         let copy = log.directory.path("copy.eventlog")
         try FileManager.default.copyItem(atPath: log.path, toPath: copy)
         try data.write(to: URL(filePath: copy + "/gen-000001/data.mdb"))
-        #expect(try Self.run(copy).contains("event 500 is not what was appended"))
+        #expect(try PythonReader.run([copy]).contains("event 500 is not what was appended"))
     }
 
     /// Several lanes, keys and none, attributes, payloads of every size, more than one node of the tree.
@@ -57,33 +57,5 @@ import Testing
             let root = try session.root(size: session.head.rawValue).hex
             return #"{"treeSize": "\#(session.head)", "root": "\#(root)"}"# + "\n"
         }
-    }
-
-    private static let python = "/usr/bin/python3"
-
-    private static let hasLMDB: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: python)
-        process.arguments = ["-c", "import lmdb"]
-        process.standardError = FileHandle.nullDevice
-        let isThere = (try? process.run()) != nil
-        if isThere { process.waitUntilExit() }
-        if isThere, process.terminationStatus == 0 { return true }
-        print("note: skipped, for \(python) has no module lmdb; on Debian: apt-get install python3-lmdb")
-        return false
-    }()
-
-    /// What the reader prints, errors included.
-    private static func run(_ path: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: python)
-        process.arguments = [PackageRoot.url.appending(path: "docs/reader.py").path, path]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return String(decoding: output, as: UTF8.self)
     }
 }

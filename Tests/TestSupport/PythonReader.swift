@@ -1,0 +1,29 @@
+import Foundation
+
+/// `docs/reader.py`, another program that reads logs by `docs/format.md` alone, with Debian's python3-lmdb.
+public enum PythonReader {
+    private static let python = "/usr/bin/python3"
+
+    /// Whether it can run; says so once where it cannot.
+    public static let isInstalled: Bool = {
+        if FileManager.default.isExecutableFile(atPath: python), (try? PythonPeer.has("lmdb", python)) == true {
+            return true
+        }
+        print("note: skipped, for \(python) has no module lmdb; on Debian: apt-get install python3-lmdb")
+        return false
+    }()
+
+    /// Reads logs; gives what the reader prints of them, one line each, errors included.
+    public static func run(_ paths: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: python)
+        process.arguments = [PackageRoot.url.appending(path: "docs/reader.py").path] + paths
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: output, as: UTF8.self)
+    }
+}
