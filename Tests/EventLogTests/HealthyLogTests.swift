@@ -39,4 +39,27 @@ import Testing
             }
         }
     }
+
+    /// An import into an earlier copy writes a new generation, and keeps the copy's own bookmarks.
+    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    func anImportIntoAnEarlierCopyIsHealthy(seed: UInt64) throws {
+        var aged = try AgedLog(seed: 2_000 + seed)
+        for step in [.grow, .compact, .grow] as [AgedLog.Step] { try aged.take(step) }
+        let path = aged.log.directory.path("earlier")
+        _ = try aged.log.store.backup(to: path)
+        let size = try aged.log.store.read { $0.head.rawValue }
+        while try aged.log.store.read({ $0.head.rawValue }) == size { try aged.take(.grow) }
+        let (header, pieces) = try aged.log.store.read { session in
+            var pieces: [LogPiece] = []
+            try session.forEachPiece { pieces.append($0) }
+            return (try session.header(), pieces)
+        }
+        let result = try EventStore.importLog(at: path, header: header) { log in
+            for piece in pieces { try log.add(piece) }
+        }
+        #expect(result.appended == header.size - size && result.duplicates == size)
+        let copy = try EventStore.open(at: path)
+        try expectHealthy(copy, "seed \(2_000 + seed)")
+        #expect(try copy.verify().root == aged.log.store.verify().root)
+    }
 }

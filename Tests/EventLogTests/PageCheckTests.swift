@@ -6,6 +6,7 @@ import Testing
 
 /// The check of pages accepts what LMDB itself makes (I24): `docs/format.md`, "The pages".
 @Suite struct PageCheckTests {
+    private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
     private let directory: TemporaryDirectory
     private let environment: Environment
     private let folder: Folder
@@ -103,9 +104,21 @@ import Testing
         try check(isGrown: true)
     }
 
+    /// So does `mdb_copy -c -n`.
+    @Test func aFileThatAnEnvironmentWithoutAFolderMadeIsAccepted() throws {
+        try write { transaction, tables in try transaction.putSealed([1], at: [1], in: tables[0]) }
+        // The flags of the free list in both meta pages.
+        for page in 0...1 { try overwrite([0x08, 0x40], at: page * 4096 + 44) }
+        try check(isGrown: true)
+        try overwrite([0x08, 0x00], at: 44)
+        #expect(damage() == "the two meta pages do not fit")
+        for page in 0...1 { try overwrite([0x09, 0x00], at: page * 4096 + 44) }
+        #expect(damage() == "a tree has strange flags")
+    }
+
     /// Random transactions: values of every size come, change, change again and go; readers that stay open let the list of
     /// free pages grow over pages of its own. With an odd seed nothing is removed, as from the tables of a log.
-    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(arguments: 1...(isLong ? 100 : 6) as ClosedRange<UInt64>)
     func everyStateThatLMDBCommitsIsAccepted(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var numbers: [Set<UInt8>] = [[], [], []]
@@ -113,7 +126,7 @@ import Testing
             Array(repeating: number, count: 1 + Int(number) % (table == 0 ? 8 : 400))
         }
         var reader: ReadTransaction?
-        for round in 0..<50 {
+        for round in 0..<(Self.isLong ? 400 : 50) {
             if Int.random(in: 0..<8, using: &random) == 0 { reader = try environment.beginRead() }
             if Int.random(in: 0..<16, using: &random) == 0 { reader = nil }
             try write { transaction, tables in

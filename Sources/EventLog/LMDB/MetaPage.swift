@@ -47,13 +47,17 @@ struct MetaPage: Equatable {
 }
 
 extension MetaPage {
+    /// `MDB_INTEGERKEY`, since the keys of the free tree are transaction numbers, and perhaps `MDB_NOSUBDIR`, which
+    /// `mdb_env_init_meta0` takes over from the environment that makes the file, such as that of `mdb_copy -c -n`. It
+    /// means nothing there. The main tree has no flags.
+    private static let freeTreeFlags: [UInt16] = [8, 0x4008]
+
     /// The first sign that this program did not write the page, in words; `nil` without any.
     var fault: String? {
         if address != 0 { return "it asks for a fixed map" }
         // A log's map begins with 64 GiB and is only ever doubled.
         if !mapBytes.isPowerOfTwo || mapBytes < 1 << 30 { return "it says a strange size of the map" }
-        // 8 is `MDB_INTEGERKEY`: the keys of the free tree are transaction numbers. The main tree has no flags.
-        if freeTree.flags != 8 || mainTree.flags != 0 { return "a tree has strange flags" }
+        if !Self.freeTreeFlags.contains(freeTree.flags) || mainTree.flags != 0 { return "a tree has strange flags" }
         return nil
     }
 }
