@@ -168,6 +168,29 @@ import Testing
         #expect(branch.scene.history("general", "b") == ["created", "deleted", "restored"])
     }
 
+    @Test func aBranchThatIsSetForwardAgainRestoresWhatItBringsBack() {
+        var branch = BranchScene()
+        branch.commit("a", ["general/m.md": one])
+        branch.commit("b", ["general/m.md": one, "general/b.md": one], parents: ["a"])
+        branch.commit("c", ["general/m.md": one, "general/b.md": two], parents: ["b"])
+        branch.rewrite(from: "c", to: "a")
+        branch.rewrite(from: "a", to: "b")
+        #expect(branch.scene.ids(.messages) == ["b", "m"])
+        #expect(branch.scene.history("general", "b") == ["created", "edited", "deleted", "restored"])
+        #expect(branch.scene.row(.messages, "general", "b")?["revisions"] == .int(3))
+    }
+
+    @Test func aRewriteDeletesWhatACommitBehindTheNewTipHadDeletedBefore() {
+        var branch = BranchScene()
+        branch.commit("a", ["general/m.md": one, "general/b.md": one])
+        branch.commit("b", ["general/m.md": one], parents: ["a"], by: "Cy")
+        branch.commit("c", ["general/m.md": one, "general/b.md": two], parents: ["b"])
+        branch.rewrite(from: "c", to: "b")
+        let row = branch.scene.row(.deletedMessages, "general", "b")
+        #expect(row?["content"] == .string("two") && row?["deletedBy"] == nil && row?["sequence"] == .string("4"))
+        #expect(branch.scene.history("general", "b") == ["created", "deleted", "restored", "deleted"])
+    }
+
     @Test func aBranchBornAgainHasNothingInCommonWithTheOldOne() {
         var branch = BranchScene()
         branch.commit("a", ["general/m.md": one])

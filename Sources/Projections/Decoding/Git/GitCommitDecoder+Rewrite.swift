@@ -3,14 +3,16 @@ import EventLog
 extension GitCommitDecoder {
     /// Reads a rewrite: the branch was set to a commit that does not descend from its tip.
     ///
-    /// This event deletes the messages of the old tip that the new tip does not know, and restores versions older than
-    /// the old tip. The new branch's own commits told everything else.
+    /// This event deletes the messages of the old tip that the new tip does not know, and restores versions that were
+    /// told before the branch came to the old tip. The commits since then told everything else.
     ///
     /// The log's last commit is usually the new tip, because a recorder appends the new commits before the rewrite. So
     /// the spans are computed from the tip that is checked out, and from the old tip that the document names.
     mutating func decode(_ document: GitRewriteDocument, context: inout FoldContext) -> [Change] {
         let sequence = context.event.sequence.rawValue
-        rewrites.insert(sequence)
+        // A branch that was rewritten before came to its tip by that rewrite, whenever the tip's commit was recorded.
+        let before = rewrites.last ?? 0
+        rewrites.append(sequence)
         read(document.files, of: document.changes, context: &context)
         let old = history.index(of: document.from)
         if old == nil { context.issue("the log has no commit \(document.from), which was the branch's tip") }
@@ -23,9 +25,10 @@ extension GitCommitDecoder {
         let lost = history.span(from: old ?? new, to: new)
         scene.note(lost, of: self)
         history.checkOut(new)
-        let step = rewriteStep(lost, oldSequence: old.map { history.sequence(at: $0) } ?? 0, scene, context.names)
+        let told = max(before, old.map { history.sequence(at: $0) } ?? 0)
+        let step = rewriteStep(lost, toldBy: told, scene, context.names)
         scene.restore(step, decoder: self)
-        adopt(lost, scene)
+        adopt(lost, toldBy: told, scene)
         scene.tell(step, decoder: self, names: context.names)
         scene.settle(step, decoder: self, names: context.names)
         return scene.changes
@@ -51,21 +54,22 @@ extension GitCommitDecoder {
     ///
     /// - Parameters:
     ///   - lost: the differences from the old tip to the new one.
-    ///   - oldSequence: the sequence of the old tip's commit; 0 if the log lacks it.
-    private func rewriteStep(_ lost: GitSpan, oldSequence: UInt64, _ scene: GitScene, _ names: Names) -> GitStep {
+    ///   - told: the sequence of the event by which the branch came to the old tip; 0 if the log lacks it.
+    private func rewriteStep(_ lost: GitSpan, toldBy told: UInt64, _ scene: GitScene, _ names: Names) -> GitStep {
         // A rewrite makes no commit: the node stays empty and is never added.
         var step = GitStep(node: GitHistory.Node(commit: "", sequence: 0, basis: nil))
         for (key, difference) in lost.files.sorted(by: { $0.key.precedes($1.key, names) }) {
             guard difference.before != difference.after else { continue }
             if let after = difference.after {
                 // A later version was told by its own commit.
-                guard after.isMessage, after.since <= oldSequence, after.blob != difference.before?.blob else {
+                guard after.isMessage, after.since <= told, after.blob != difference.before?.blob else {
                     continue
                 }
                 step.deeds.append(.wrote(key, blob: after.blob, previous: difference.before?.usable))
             } else {
-                // A message with a grave at the new tip was deleted by a commit of the new branch.
-                guard difference.before?.usable != nil, history.grave(at: key) == nil else { continue }
+                // A later grave was dug by a commit of the new branch.
+                guard difference.before?.usable != nil, (history.grave(at: key)?.since.sequence.rawValue ?? 0) <= told
+                else { continue }
                 step.deeds.append(.removed(key))
             }
             step.origins[key] = status(key, file: difference.before, grave: lost.graves[key]?.before)
@@ -78,14 +82,13 @@ extension GitCommitDecoder {
 
     /// Keeps the graves that the new tip does not know: of messages that the rewrite deleted, or the old branch before.
     /// The new tip must be checked out.
-    private mutating func adopt(_ lost: GitSpan, _ scene: GitScene) {
-        let isKnown = { (key: MessageKey, history: GitHistory) in
-            history.file(at: key)?.usable != nil || history.grave(at: key) != nil
-        }
-        for (key, difference) in lost.files where !isKnown(key, history) {
+    private mutating func adopt(_ lost: GitSpan, toldBy told: UInt64, _ scene: GitScene) {
+        for (key, difference) in lost.files where history.file(at: key)?.usable == nil {
+            guard (history.grave(at: key)?.since.sequence.rawValue ?? 0) <= told else { continue }
             if let usable = difference.before?.usable { orphans[key] = scene.grave(of: usable) }
         }
-        for (key, difference) in lost.graves where !isKnown(key, history) {
+        for (key, difference) in lost.graves where history.file(at: key)?.usable == nil && history.grave(at: key) == nil
+        {
             if let grave = difference.before, !grave.isMoved { orphans[key] = grave }
         }
     }

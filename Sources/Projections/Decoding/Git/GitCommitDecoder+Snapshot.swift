@@ -17,7 +17,7 @@ extension GitCommitDecoder {
             .object([
                 "tip": .text(history.tip.map { history.commit(at: $0) }),
                 "orphans": .array(keys.map { GitFact.entry($0, [GitFact.grave(orphans[$0], history.blobs)], names) }),
-                "rewrites": .array(rewrites.sorted().map { .string(String($0)) }),
+                "rewrites": .array(rewrites.map { .string(String($0)) }),
             ])
         )
     }

@@ -16,10 +16,12 @@ struct GitCommitDecoder: EventDecoder {
     /// The message files read so far. Not in facts or normal forms: the kept events give them again. A message
     /// file's blob that is not here had no text in its event, or its event was dropped.
     var readings = GitReadings()
-    /// The graves of messages that only rewritten branches had, unknown to the tip.
+    /// The graves of messages that rewrites deleted, or that only rewritten branches had: unknown to the tip, or older in
+    /// it.
     var orphans: [MessageKey: GitHistory.Grave] = [:]
-    /// The sequences of the events that rewrote the branch. All of them are needed, because no tree shows a rewrite.
-    var rewrites: Set<UInt64> = []
+    /// The sequences of the events that rewrote the branch, ascending. All of them are needed, because no tree shows a
+    /// rewrite.
+    var rewrites: [UInt64] = []
     /// The client's listing of the tree that is checked out; empty unless the rules need it.
     var listing = GitListing()
     /// The client's memory beside the state; empty unless the rules need it.
@@ -167,7 +169,11 @@ extension GitCommitDecoder {
 
     func status(_ key: MessageKey, file: GitHistory.File?, grave: GitHistory.Grave?) -> Status {
         if let file { return file.isMessage ? .live(blob: file.blob) : .nowhere }
-        if let grave { return grave.isMoved ? .nowhere : .deleted(grave) }
-        return orphans[key].map { .deleted($0) } ?? .nowhere
+        let orphan = orphans[key]
+        // The newer deletion counts: a rewrite may have deleted what a commit behind the tip had deleted before.
+        if let grave, grave.since.sequence >= orphan?.since.sequence ?? .zero {
+            return grave.isMoved ? .nowhere : .deleted(grave)
+        }
+        return orphan.map { .deleted($0) } ?? .nowhere
     }
 }
