@@ -70,6 +70,9 @@ final class LateCommitQueue: Sendable {
         }
     }
 
+    /// The counts of all commits since the last successful flush, also after one that failed.
+    func committed() -> AppendResult { thread.sync { state.withLock { $0.done } } }
+
     /// Commits until nothing waits or a commit fails. Runs on `thread` only, so that batches keep their order.
     private func commitAll() {
         while true {

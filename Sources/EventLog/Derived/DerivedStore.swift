@@ -103,8 +103,8 @@ extension DerivedStore {
             if try store.owner() == owner.bytes(at: place) { return store }
             store.discard()
         } catch let error as LMDBError {
-            // Without the right to write, leave the files to their owner.
-            if error.isRefusedAccess || error.isBusy { return nil }
+            // Without the right to write, leave the files to their owner. A full disk does not make them wrong.
+            if error.isRefusedAccess || error.isBusy || error.isFullDisk { return nil }
             try? directory.removeCache(name)
         } catch is EventLogError {
             // An entry that no log makes, or one that may not be opened.

@@ -50,13 +50,33 @@ package enum Directory {
     }
 }
 
+/// A disk without room, in the words that every command uses.
+package enum DiskRoom {
+    /// Whether an `errno` means that the disk, or the user's share of it, is full.
+    package static func isLacking(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+
+    /// The next step for a person.
+    package static let advice = "make room on it and try again"
+
+    /// What an `errno` means: for a full disk with the next step, else the system's own words.
+    package static func text(_ code: Int32) -> String {
+        isLacking(code) ? "\(reason(code)); \(advice)" : reason(code)
+    }
+
+    /// The same without the next step.
+    package static func reason(_ code: Int32) -> String {
+        let words = String(cString: strerror(code))
+        return isLacking(code) ? "the disk is full (\(words))" : words
+    }
+}
+
 extension EventLogError {
     /// The error of a system call that has just failed. Reads `errno`, so call it before any other call of the system.
     static func system(_ operation: String, _ path: String) -> EventLogError {
         let code = errno
         let advice =
             switch code {
-            case ENOSPC, EDQUOT: "make room on the disk and try again"
+            case _ where DiskRoom.isLacking(code): DiskRoom.advice
             case EACCES, EPERM: "check the permissions of the path"
             case EROFS: "the file system is read-only"
             default: ""
@@ -65,7 +85,7 @@ extension EventLogError {
             .io,
             operation: operation,
             object: path,
-            reason: String(cString: strerror(code)),
+            reason: DiskRoom.reason(code),
             advice: advice
         )
     }

@@ -47,6 +47,16 @@ final class DataFile {
         return UInt64(clamping: information.st_size)
     }
 
+    /// Whether the disk has as good as no room left for this user.
+    func isDiskFull() -> Bool {
+        var disk = statvfs()
+        guard fstatvfs(descriptor, &disk) == 0 else { return false }
+        return UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < Self.leastRoomBytes
+    }
+
+    /// File systems keep some blocks back that no file gets.
+    private static let leastRoomBytes: UInt64 = 1 << 20
+
     /// Identifies the file and its last change: each write gives it another stamp. `nil` if `fstat` fails.
     ///
     /// Any program can set the time of the last write, but only the kernel sets that of the last change.

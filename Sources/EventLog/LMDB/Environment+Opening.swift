@@ -32,6 +32,7 @@ extension Environment {
     ) throws(LMDBError) -> OpaquePointer {
         // LMDB would make a missing file.
         guard data != nil || access.creates else { throw LMDBError(notFoundErrno, "open \(folder.path)") }
+        if access.locks { try folder.reserveReaderTable() }
         var created: OpaquePointer?
         try check(mdb_env_create(&created), "make an environment")
         guard let created else { throw LMDBError(MDB_INVALID, "make an environment") }

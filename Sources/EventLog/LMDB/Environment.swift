@@ -24,6 +24,11 @@ final class Environment: @unchecked Sendable {
             if case .create = self { true } else { false }
         }
 
+        /// Whether LMDB uses the table of readers.
+        var locks: Bool {
+            if case .readOnly(locks: false) = self { false } else { true }
+        }
+
         var flags: UInt32 {
             switch self {
             case .readWrite, .create: UInt32(MDB_NOTLS)
@@ -238,6 +243,12 @@ extension Environment {
         var descriptor: Int32 = -1
         guard withHandle({ mdb_env_get_fd($0, &descriptor) }) == MDB_SUCCESS else { return nil }
         return DataFile(lent: descriptor, folder.path(of: Folder.dataFileName))
+    }
+
+    /// The reason of a write that gave a code. LMDB returns `EIO` where the disk took a part of a write, as a disk does
+    /// that is filling up.
+    func cause(of code: Int32) -> Int32 {
+        code == inputOutputErrno && dataFile()?.isDiskFull() == true ? fullDiskErrno : code
     }
 
     /// Commits, and renews the mark if it covered the state before (I24).

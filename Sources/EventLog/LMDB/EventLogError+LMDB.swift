@@ -11,12 +11,21 @@ import Darwin
 /// `ENOENT`, for files that do not import the C library.
 let notFoundErrno = ENOENT
 
+/// `ENOSPC`, for files that do not import the C library.
+let fullDiskErrno = ENOSPC
+
+/// `EIO`: also the code of LMDB for a write that the disk took only in part.
+let inputOutputErrno = EIO
+
 /// `EACCES`, for a log that was opened without the right to write.
 let readOnlyErrno = EACCES
 
 extension LMDBError {
     /// Whether the system refuses to open or to write the files.
     var isRefusedAccess: Bool { code == EACCES || code == EROFS || code == EPERM }
+
+    /// Whether the disk has no room.
+    var isFullDisk: Bool { DiskRoom.isLacking(code) }
 
     /// Whether a file is missing.
     var isNotFound: Bool { code == ENOENT }
@@ -26,8 +35,8 @@ extension LMDBError {
     /// Lookups turn `MDB_NOTFOUND` into `nil`, so it means here that a table of the log is missing.
     fileprivate var kind: (code: EventLogError.Code, advice: String) {
         switch code {
-        case ENOSPC, EIO, EDQUOT:
-            (.io, "nothing was written; make room on the disk, or look for faults of the disk, and try again")
+        case ENOSPC, EDQUOT: (.io, DiskRoom.advice)
+        case EIO: (.io, "look for faults of the disk, and try again")
         case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INVALID, MDB_BAD_VALSIZE, MDB_INCOMPATIBLE,
             MDB_NOTFOUND:
             (.damaged, "see: logtool verify")
@@ -44,8 +53,12 @@ extension EventLogError {
     /// Puts an error of LMDB into this program's words.
     init(_ error: LMDBError, operation: String, object: String) {
         let (code, advice) = error.kind
-        let isDiskFault = error.code == ENOSPC || error.code == EIO
-        let reason = isDiskFault ? "the disk is full or has a fault (\(error.reason))" : error.reason
+        let reason =
+            switch error.code {
+            case _ where error.isFullDisk: DiskRoom.reason(error.code)
+            case EIO: "the disk has a fault (\(error.reason))"
+            default: error.reason
+            }
         self.init(
             code,
             operation: operation,

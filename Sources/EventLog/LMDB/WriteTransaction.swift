@@ -34,7 +34,7 @@ struct WriteTransaction: ~Copyable {
         defer { environment.transactionEnded() }
         let code = environment.commit(open)
         if code != MDB_SUCCESS { environment.distrust() }
-        try check(code, "commit")
+        try check(environment.cause(of: code), "commit")
     }
 
     /// Stores a value under a key that has none. LMDB refuses any other key with `MDB_KEYEXIST`.
@@ -52,7 +52,7 @@ struct WriteTransaction: ~Copyable {
     func put(_ value: UnsafeRawBufferPointer, at key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) {
         var keyValue = MDB_val(borrowing: key)
         var stored = MDB_val(borrowing: value)
-        try check(mdb_put(open, table.handle, &keyValue, &stored, 0), "write to \(table.name)")
+        try checkWrite(mdb_put(open, table.handle, &keyValue, &stored, 0), "write to \(table.name)")
     }
 
     /// Stores a value under a key above all others. LMDB refuses any other key with `MDB_KEYEXIST`, which for events is
@@ -60,7 +60,7 @@ struct WriteTransaction: ~Copyable {
     func append(_ value: UnsafeRawBufferPointer, at key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) {
         var keyValue = MDB_val(borrowing: key)
         var stored = MDB_val(borrowing: value)
-        try check(mdb_put(open, table.handle, &keyValue, &stored, UInt32(MDB_APPEND)), "append to \(table.name)")
+        try checkWrite(mdb_put(open, table.handle, &keyValue, &stored, UInt32(MDB_APPEND)), "append to \(table.name)")
     }
 
     /// Reserves `byteCount` bytes under a key above all others. `fill` must write all of them: whatever it leaves is
@@ -74,7 +74,7 @@ struct WriteTransaction: ~Copyable {
         var keyValue = MDB_val(borrowing: key)
         var room = MDB_val(mv_size: byteCount, mv_data: nil)
         let flags = UInt32(MDB_APPEND | MDB_RESERVE)
-        try check(mdb_put(open, table.handle, &keyValue, &room, flags), "append to \(table.name)")
+        try checkWrite(mdb_put(open, table.handle, &keyValue, &room, flags), "append to \(table.name)")
         fill(UnsafeMutableRawBufferPointer(start: room.mv_data, count: room.mv_size))
     }
 
@@ -82,6 +82,12 @@ struct WriteTransaction: ~Copyable {
     func remove(_ key: UnsafeRawBufferPointer, from table: Table) throws(LMDBError) {
         var keyValue = MDB_val(borrowing: key)
         let code = mdb_del(open, table.handle, &keyValue, nil)
-        if code != MDB_NOTFOUND { try check(code, "remove from \(table.name)") }
+        if code != MDB_NOTFOUND { try checkWrite(code, "remove from \(table.name)") }
+    }
+
+    /// Throws for every code but success. A large transaction writes pages before its commit.
+    @inline(__always)
+    private func checkWrite(_ code: Int32, _ operation: @autoclosure () -> String) throws(LMDBError) {
+        if code != MDB_SUCCESS { throw LMDBError(environment.cause(of: code), operation()) }
     }
 }

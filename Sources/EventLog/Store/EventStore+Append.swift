@@ -33,6 +33,11 @@ extension EventStore {
         try fast?.flush() ?? AppendResult(sequences: [], appended: 0, first: 0)
     }
 
+    /// The counts of what is durable of the appends since the last successful flush; zeros under `synced`.
+    package func committedSinceFlush() -> AppendResult {
+        fast?.committed() ?? AppendResult(sequences: [], appended: 0, first: 0)
+    }
+
     /// Appends as `append` does under `synced`, but suspends the task instead of blocking a thread. Concurrent appends
     /// share a commit.
     public func enqueue(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) async throws -> AppendResult {

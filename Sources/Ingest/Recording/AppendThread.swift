@@ -74,6 +74,7 @@ final class AppendThread: Sendable {
             }
             return try recorder.finish()
         } catch {
+            let error = recorder.counting(error)
             queue.fail(error)
             throw error
         }

@@ -51,11 +51,15 @@ public struct ExportedEvents {
         var summary = summary
         let locks = try Set(drafts.map(\.source)).sorted().map { try store.acquireSourceLock($0) }
         defer { for lock in locks { lock.release() } }
-        for start in stride(from: 0, to: drafts.count, by: Self.batchCount) {
-            summary.add(try store.append(Array(drafts[start..<min(start + Self.batchCount, drafts.count)])))
+        do {
+            for start in stride(from: 0, to: drafts.count, by: Self.batchCount) {
+                summary.add(try store.append(Array(drafts[start..<min(start + Self.batchCount, drafts.count)])))
+            }
+            summary.add(try store.flush())
+            return summary
+        } catch {
+            throw summary.counting(error, store)
         }
-        summary.add(try store.flush())
-        return summary
     }
 
     /// Refuses keys that occur twice if all events get one source: events of several sources may have the same keys.

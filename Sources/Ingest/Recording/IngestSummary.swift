@@ -54,4 +54,24 @@ public struct IngestSummary: Hashable, Sendable {
         first = first ?? result.first
         last = result.last ?? last
     }
+
+    /// The error with what the run has left in the log, if the log could not be written: earlier batches stay (I5).
+    mutating func counting(_ error: any Error, _ store: EventStore) -> any Error {
+        guard let error = error as? EventLogError, error.code == .io else { return error }
+        // Under `fast` durability batches are counted by a flush, and one may have failed after others were durable.
+        add(store.committedSinceFlush())
+        let place = last.map { ", the last of them at \($0)" } ?? ""
+        let count = appended == 1 ? "1 event of this run is" : "\(appended) events of this run are"
+        let known = duplicates == 0 ? "" : ", for \(duplicates) of its events were in the log before"
+        let done = appended == 0 ? "this run has appended nothing\(known)" : "\(count) in the log\(place)"
+        let advice = error.advice.isEmpty ? "run it again" : error.advice
+        return EventLogError(
+            .io,
+            operation: error.operation,
+            object: error.object,
+            reason: "\(error.reason); \(done)",
+            advice: appended == 0 ? advice : "\(advice): the next run goes on from there",
+            sequence: error.sequence
+        )
+    }
 }

@@ -58,9 +58,18 @@ public final class Recorder {
     ) throws -> IngestSummary {
         let recorder = try Recorder(store: store, source: source.name, progress: progress)
         var drafts = try source.drafts(after: try recorder.history())
-        // The source reads the next piece only when this one is taken, so memory is bounded by the batches.
-        while let item = try drafts.next() { try recorder.accept(item) }
-        return try recorder.finish()
+        do {
+            // The source reads the next piece only when this one is taken, so memory is bounded by the batches.
+            while let item = try drafts.next() { try recorder.accept(item) }
+            return try recorder.finish()
+        } catch {
+            throw recorder.counting(error)
+        }
+    }
+
+    /// The error with what this run has left in the log. Call it once, after the last batch.
+    func counting(_ error: any Error) -> any Error {
+        summary.counting(error, store)
     }
 
     /// The source's past in the log.

@@ -132,7 +132,7 @@ struct TestCommand {
     /// not read.
     private static func unnamedFile(holding bytes: [UInt8]) throws -> Int32 {
         let descriptor = UnnamedFile.make(in: FileManager.default.temporaryDirectory.path)
-        let trouble = { Failure("keep a state for the test: \(String(cString: strerror(errno)))") }
+        let trouble = { Failure("keep a state for the test: \(DiskRoom.text(errno))") }
         guard descriptor >= 0 else { throw trouble() }
         var done = 0
         while done < bytes.count {

@@ -196,7 +196,7 @@ struct CacheFile {
 
     /// An error with the reason in `errno`; to be called before anything else changes that.
     fileprivate static func trouble(_ operation: String, _ path: String) -> Failure {
-        Failure("\(operation) \"\(path)\": \(String(cString: strerror(errno)))")
+        Failure("\(operation) \"\(path)\": \(DiskRoom.text(errno))")
     }
 }
 

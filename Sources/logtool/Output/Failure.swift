@@ -2,6 +2,18 @@ import ArgumentParser
 import EventLog
 import Projections
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// The exit codes that scripts rely on. A signal adds 128 + its number.
 enum Outcome {
     /// The answer is no: states differ, a check failed, or a thing does not exist.
@@ -82,7 +94,19 @@ struct Failure: Error, CustomStringConvertible {
     }
 
     private static func describe(_ error: any Error) -> String {
-        error is CancellationError ? "interrupted" : String(describing: error)
+        switch error {
+        case is CancellationError: return "interrupted"
+        case let error as CocoaError: return describe(error)
+        default: return String(describing: error)
+        }
+    }
+
+    /// An error of Foundation's files, whose own text is a dump of its members.
+    private static func describe(_ error: CocoaError) -> String {
+        guard let cause = error.underlying as? POSIXError, let path = error.filePath ?? error.url?.path else {
+            return String(describing: error)
+        }
+        return "use file \"\(path)\": \(DiskRoom.text(cause.code.rawValue))"
     }
 
     /// The text without line ends, so that scripts read one line for each failure.

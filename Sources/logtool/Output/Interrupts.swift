@@ -16,7 +16,7 @@ enum Interrupts {
     /// are in the log, and a batch under way is not (I5). SIGPIPE is ignored, so that a closed pipe shows as a failed
     /// write.
     ///
-    /// SIGBUS for a page of a log's file ends the process with one line and 3.
+    /// SIGBUS for a page of a log's file ends the process with one line and 3, or 2 if the disk is full.
     static func install() {
         // Initialized here: in a handler, first use would wait for the lock of lazy initialization.
         _ = (groups, farewell.load(ordering: .relaxed), isEnding.load(ordering: .relaxed))

@@ -70,7 +70,7 @@ final class OutputFile {
 
     /// An error with the reason in `errno`; to be called before anything else changes that.
     private static func trouble(_ path: String) -> Failure {
-        Failure("write \"\(path)\": \(String(cString: strerror(errno)))")
+        Failure("write \"\(path)\": \(DiskRoom.text(errno))")
     }
 }
 

@@ -1,3 +1,5 @@
+import EventLog
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -81,7 +83,7 @@ final class StandardOutput {
             } else if errno == EPIPE {
                 throw BrokenPipe()
             } else if errno != EINTR {
-                throw Failure("write to standard output: \(String(cString: strerror(errno)))")
+                throw Failure("write to standard output: \(DiskRoom.text(errno))")
             }
         }
     }

@@ -46,7 +46,7 @@ final class AnswerBook {
         self.path = path
         let name = "keep answers in \"\(path)\""
         descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else { throw Failure("\(name): \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw Failure("\(name): \(DiskRoom.text(errno))") }
         var information = stat()
         guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG, information.st_nlink == 1
         else {

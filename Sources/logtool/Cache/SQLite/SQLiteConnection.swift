@@ -207,7 +207,10 @@ struct SQLiteTrouble: Error, CustomStringConvertible {
     let reason: String
     let isRefusal: Bool
 
-    var description: String { isRefusal ? "the SQL \(reason)" : reason }
+    var description: String {
+        if isRefusal { return "the SQL \(reason)" }
+        return code == SQLITE_FULL ? "the disk is full (\(reason)); \(DiskRoom.advice)" : reason
+    }
 
     /// Whether a row breaks a rule of the schema.
     var isConstraint: Bool { code == SQLITE_CONSTRAINT }
