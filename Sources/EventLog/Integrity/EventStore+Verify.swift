@@ -43,9 +43,15 @@ extension EventStore {
             try directory.format() != nil
         else { return try open(at: path, options: options).verify() }
         try directory.checkEntries()
-        for number in try directory.generations() {
+        // Each generation is checked before it is asked for its successor. One that this does not reach is left from a
+        // rewrite that was cut short, and does not count.
+        var next = try directory.generations().first
+        while let number = next {
             do {
-                try EventLogError.wrapping("verify log at", path) { try directory.checkPages(of: number) }
+                next = try EventLogError.wrapping("verify log at", path) {
+                    try directory.checkPages(of: number)
+                    return try directory.successor(of: number)
+                }
             } catch let damage as PageCheck.Damage {
                 var report = VerifyReport()
                 report.generation = number
@@ -61,6 +67,17 @@ extension EventStore {
 }
 
 extension LogDirectory {
+    /// The generation that took the place of one whose pages have been checked, except those of its events; `nil` if it
+    /// is the newest. One without a data file has none: opening the log says what is wrong.
+    fileprivate func successor(of number: UInt32) throws -> UInt32? {
+        guard let folder = try generation(number), try folder.kind(of: Folder.dataFileName) != .nothing else {
+            return nil
+        }
+        // Without LMDB, which this process may have open here already. A successor has a greater number, so that damaged
+        // values cannot lead in a circle.
+        return try DataFile(in: folder).successor().flatMap { $0 > number ? $0 : nil }
+    }
+
     /// Checks a generation's pages except those of its events, which nothing reads before `verify()` checks them.
     ///
     /// A commit of another process may reuse pages during the check. So damage counts if the meta pages stayed the
