@@ -141,6 +141,99 @@ import Testing
         #expect(!report.keepsIdentity, "their leaf hashes are gone with them")
     }
 
+    /// The act of the compaction and its last runs lie behind the cut; what stands beside the events names them.
+    @Test(arguments: [40, 50, 60, 70, 80])
+    func ofACompactedLogThatIsCutOffWhateverIsLeftComesOut(percent: Int) throws {
+        let log = try TemporaryLog((1...3_000).map { try .sample($0, key: "key/\($0)") })
+        let plan = try RewritePlan.dropping(Array(10...3_000), decidedAt: SequenceNumber(3_000), facts: ["f": [1]])
+        _ = try log.store.rewrite(plan) { _ in }
+        let before = try Dictionary(uniqueKeysWithValues: log.events().map { ($0.envelope.sequence, $0) })
+        let copy = try cut(log, generation: 2) { $0 * percent / 100 }
+        let (store, report) = try salvage("saved", from: copy)
+        #expect(report.held >= 9 && report.dropped > 100 && report.head == SequenceNumber(3_001))
+        #expect(report.lost.last?.upperBound == SequenceNumber(3_001), "the act is lost, and that is said")
+        #expect(!report.doubts.isEmpty && !report.isComplete && !report.keepsIdentity)
+        try store.read { session in
+            for sequence in 1...9 as ClosedRange<UInt64> {
+                let event = try session.event(at: SequenceNumber(sequence))
+                #expect(event == before[SequenceNumber(sequence)], "sequence \(sequence)")
+            }
+        }
+    }
+
+    /// Hardly a byte is left that an event could lie in; the meta pages, the mark and derived data tell of more.
+    @Test(arguments: [0, 4_096, 8_192, 40_960])
+    func aFileThatIsCutShortIsNotSaidToBeWhole(byteCount: Int) throws {
+        let copy = try cut(log) { _ in byteCount }
+        let (store, report) = try salvage("saved", from: copy)
+        #expect(report.head < SequenceNumber(900) && !report.isComplete && !report.keepsIdentity)
+        #expect(store.identity != log.store.identity, "the lost sequences may come again with other events")
+        let words = report.doubts.joined(separator: "\n")
+        switch byteCount {
+        case 0: #expect(words.contains("the mark beside the data file tells of") && words.contains("is empty"))
+        case 4_096: #expect(words.contains("meta page 1 is damaged"))
+        default: #expect(words.contains("ends after \(byteCount) bytes, and its meta page tells of"))
+        }
+    }
+
+    @Test func anEmptyFileWithoutAMarkTellsOfNothing() throws {
+        let copy = try cut(log) { _ in 0 }
+        try FileManager.default.removeItem(atPath: copy + "/gen-000001/checked")
+        let (_, report) = try salvage("saved", from: copy)
+        #expect(report.doubts == ["the data file is empty, so nothing counts the events"])
+    }
+
+    /// The file is whole, but is an earlier state of itself.
+    @Test func aFileThatIsOlderThanItsMarkIsNotSaidToBeWhole() throws {
+        let older = log.directory.path("older")
+        try FileManager.default.copyItem(atPath: log.path, toPath: older)
+        _ = try log.store.append([.sample(901, key: "key/901")])
+        for name in ["checked"] {
+            try FileManager.default.removeItem(atPath: "\(older)/gen-000001/\(name)")
+            try FileManager.default.copyItem(
+                atPath: "\(log.path)/gen-000001/\(name)",
+                toPath: "\(older)/gen-000001/\(name)"
+            )
+        }
+        let (_, report) = try salvage("saved", from: older)
+        #expect(report.held == 900 && report.doubts.count == 1, "\(report.doubts)")
+        #expect(report.doubts.first?.hasPrefix("the mark beside the data file tells of commit") == true)
+    }
+
+    /// The events are all there; of the facts of the compaction one page is not.
+    @Test func lostFactsAreSaid() throws {
+        let fact = Array(repeating: UInt8(ascii: "f"), count: 20_000)
+        let plan = try RewritePlan.dropping([5, 6], decidedAt: SequenceNumber(900), facts: ["fact": fact])
+        _ = try log.store.rewrite(plan) { _ in }
+        let file = URL(filePath: log.path + "/gen-000002/data.mdb")
+        var data = try Data(contentsOf: file)
+        let place = try #require(data.range(of: Data(fact)))
+        let copy = log.directory.path("damaged")
+        try FileManager.default.copyItem(atPath: log.path, toPath: copy)
+        data[place.lowerBound + 9_000] ^= 1
+        try data.write(to: URL(filePath: copy + "/gen-000002/data.mdb"))
+        let (_, report) = try salvage("saved", from: copy)
+        #expect(report.lost.isEmpty && report.doubts.count == 1 && !report.isComplete, "\(report.doubts)")
+    }
+
+    /// Nobody knows whether the second generation is the log, or is left from a rewrite that was cut short.
+    @Test func aGenerationThatMayBeTheLogIsNamed() throws {
+        let copy = try cut(log) { $0 / 2 }
+        try FileManager.default.createDirectory(atPath: copy + "/gen-000002", withIntermediateDirectories: false)
+        let (_, report) = try salvage("saved", from: copy)
+        #expect(report.doubts.contains { $0.hasPrefix("whether gen-000002/data.mdb took the place") })
+    }
+
+    /// A copy of the log whose data file is cut to a length.
+    private func cut(_ log: TemporaryLog, generation: Int = 1, to length: (Int) -> Int) throws -> String {
+        let copy = log.directory.path("cut")
+        try FileManager.default.copyItem(atPath: log.path, toPath: copy)
+        let file = URL(filePath: "\(copy)/gen-00000\(generation)/data.mdb")
+        let data = try Data(contentsOf: file)
+        try data.prefix(length(data.count)).write(to: file)
+        return copy
+    }
+
     @Test func nothingIsWrittenOverAndNoLogIsNone() throws {
         let error = #expect(throws: EventLogError.self) {
             try EventStore.salvage(log.path, to: log.path, now: Timestamp(seconds: 1))

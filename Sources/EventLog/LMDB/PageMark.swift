@@ -130,6 +130,17 @@ final class PageMark: Sendable {
         return false
     }
 
+    /// What the mark in a folder tells of its data file, whether or not it still fits; `nil` without a readable mark.
+    /// Makes and locks nothing.
+    static func claim(in folder: Folder) -> (byteCount: UInt64, transaction: UInt64)? {
+        guard let bytes = try? folder.bytes(of: fileName), bytes.count == wordCount * 8 else { return nil }
+        let words = bytes.withUnsafeBytes { bytes in
+            (0..<wordCount).compactMap { bytes.bigEndian(at: $0 * 8, as: UInt64.self) }
+        }
+        guard words.count == wordCount, words[0] == magic else { return nil }
+        return (words[3], words[8])
+    }
+
     /// The content of a mark, in the order of `docs/format.md`.
     private static func words(_ stamp: FileStamp, _ transaction: UInt64) -> [UInt64] {
         [magic, stamp.device, stamp.inode, stamp.byteCount] + stamp.times + [transaction]

@@ -1,7 +1,8 @@
 /// The tables of a generation's environment, in the order of their handles. `docs/format.md` has their keys and values.
 struct LogTables {
     static let events = "events"
-    static let names = ["meta", events, "gaps", "nodes", "lanes", "keys", "facts", "bookmarks"]
+    static let nodes = "nodes"
+    static let names = ["meta", events, "gaps", nodes, "lanes", "keys", "facts", "bookmarks"]
 
     let meta: Table
     let events: Table

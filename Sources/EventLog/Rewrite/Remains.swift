@@ -36,6 +36,9 @@ struct Remains: Equatable {
     /// The part of the member that names the facts.
     static func naming(facts hash: Hash256) -> String { "\"factsHash\":\"\(hash.hex)\"" }
 
+    /// The part of the member that names the keys of dropped events.
+    static func naming(keys hash: Hash256) -> String { "\"keysHash\":\"\(hash.hex)\"" }
+
     static func factsHash(_ reader: LogReader) throws -> Hash256 {
         var hasher = Hasher256()
         var cursor = try Cursor(reader.view, reader.tables.facts)
@@ -43,10 +46,18 @@ struct Remains: Equatable {
             guard let value = Checksum.opened(cursor.value, table: "facts", key: cursor.key) else {
                 throw reader.damaged("a value of the table facts is altered")
             }
-            hasher.update(number: UInt16(clamping: cursor.key.count))
-            hasher.update(cursor.key)
-            hasher.update(number: UInt64(value.count))
-            hasher.update(value)
+            hasher.update(fact: value, named: cursor.key)
+        }
+        return hasher.finalize()
+    }
+
+    /// The same hash of facts in memory, in the order of the bytes of their names.
+    static func hash(facts: [(name: [UInt8], value: [UInt8])]) -> Hash256 {
+        var hasher = Hasher256()
+        for fact in facts {
+            fact.name.withUnsafeBytes { name in
+                fact.value.withUnsafeBytes { hasher.update(fact: $0, named: name) }
+            }
         }
         return hasher.finalize()
     }
@@ -87,6 +98,14 @@ struct Remains: Equatable {
 }
 
 extension Hasher256 {
+    /// `str name ‖ u64 length ‖ value`.
+    fileprivate mutating func update(fact value: UnsafeRawBufferPointer, named name: UnsafeRawBufferPointer) {
+        update(number: UInt16(clamping: name.count))
+        update(name)
+        update(number: UInt64(value.count))
+        update(value)
+    }
+
     fileprivate mutating func update(number: some FixedWidthInteger) {
         withUnsafeBytes(of: number.bigEndian) { update($0) }
     }
@@ -169,7 +188,7 @@ extension Remains {
     fileprivate func difference(_ payload: [UInt8]) -> String {
         let parts = [
             ("the deciding sequence", Self.opening(decidedAt)), ("facts", Self.naming(facts: factsHash)),
-            ("keys of dropped events", "\"keysHash\":\"\(keysHash.hex)\""),
+            ("keys of dropped events", Self.naming(keys: keysHash)),
             ("runs of dropped events or clocks", "\"runsHash\":\"\(runsHash.hex)\""),
         ]
         return parts.filter { !payload.contains(Array($0.1.utf8)) }.map(\.0).joined(separator: ", ")

@@ -35,17 +35,31 @@ extension EventStore {
             var parts = try SalvagedParts(DataFile(in: folder), progress: progress)
             // As in an intact log, the newest generation is the log. If it cannot be found, the last one that can be is
             // salvaged.
+            var doubts: [String] = []
             while let successor = parts.meta[MetaName.successor], successor.count == 4 {
                 let next = successor.reduce(0) { $0 << 8 | UInt32($1) }
-                guard next > number, let found = try directory.generation(next) else { break }
+                guard next > number else { break }
+                guard let found = try directory.generation(next), try found.kind(of: Folder.dataFileName) != .nothing
+                else {
+                    doubts.append("\(directory.dataName(next)), which took the place of this generation, is missing")
+                    break
+                }
                 (number, folder) = (next, found)
                 parts = try SalvagedParts(DataFile(in: folder), progress: progress)
             }
             try checkHead(parts.head, in: folder)
+            let evidence = try SalvageEvidence(directory, number, folder: folder, head: parts.head)
+            if !evidence.isWhole, parts.meta[MetaName.successor] == nil,
+                let other = try directory.generations().first(where: { $0 > number })
+            {
+                doubts.append("whether \(directory.dataName(other)) took the place of this generation cannot be read")
+            }
             let format = try? directory.format()
             // The checksum proves the identity in `meta`; nothing proves that in FORMAT.
             let identity = parts.meta[MetaName.identity] ?? format?.identity ?? systemRandomBytes(16)
-            var salvage = Salvage(parts, identity: identity, now: now)
+            let head = try likelyHead(parts, evidence, in: folder, &doubts)
+            var salvage = Salvage(parts, identity: identity, head: head, now: now)
+            salvage.doubt(evidence, and: doubts)
             guard Directory.kind(of: target) == .nothing else {
                 throw EventLogError(
                     .invalidArgument,
@@ -74,6 +88,36 @@ extension EventStore {
         )
     }
 
+    /// The last sequence of which anything tells. Sequences behind the last one found count as lost: what stands beside the
+    /// events names them, or the tables count them, and the counts of two tables agree.
+    ///
+    /// Nothing forged may decide how much memory the salvage takes, so a sequence that the file can hardly have held is
+    /// only a doubt.
+    private static func likelyHead(
+        _ parts: SalvagedParts,
+        _ evidence: SalvageEvidence,
+        in folder: Folder,
+        _ doubts: inout [String]
+    ) throws -> UInt64 {
+        let bound = max(parts.head, try DataFile(in: folder).byteCount() / leastEventBytes, claimedHeadMax)
+        var head = parts.head
+        let claimed = parts.claimedHead
+        if claimed <= bound {
+            head = max(head, claimed)
+        } else {
+            doubts.append("an entry beside the events tells of event \(claimed)")
+        }
+        let dropped = parts.runs.values.reduce(0 as UInt64) { $0 &+ $1.count }
+        if let events = evidence.counts[LogTables.events], let nodes = evidence.counts[LogTables.nodes] {
+            let (counted, overflow) = events.addingReportingOverflow(dropped)
+            if !overflow, counted <= bound, counted / TreeNode.leafCount == nodes { head = max(head, counted) }
+        }
+        return head
+    }
+
+    /// What stands beside the events may name a sequence up to this one in a file of any size.
+    private static let claimedHeadMax: UInt64 = 1 << 16
+
     /// A salvage accepts a head up to this one in a file of any size, because one hash may stand for many dropped
     /// events.
     private static let sequenceMax: UInt64 = 1 << 26
@@ -89,6 +133,7 @@ extension EventStore {
                 return try write(salvage.pieces(newIdentity: identity, needsAct: false), to: target)
             } catch let error as EventLogError {
                 guard error.code == .invalidArgument else { throw error }
+                salvage.doubtRemains()
             }
         }
         try write(salvage.pieces(newIdentity: identity, needsAct: true), to: target)

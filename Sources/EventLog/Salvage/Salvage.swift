@@ -8,7 +8,7 @@ struct Salvage {
     /// The damaged log's identity, as far as it is known.
     private let identity: [UInt8]
     private let now: Timestamp
-    private var head: UInt64 = 0
+    private let head: UInt64
     private(set) var report = SalvageReport()
     /// By sequence − 1; zeros where the hash is unknown or unproved.
     private var leafHashes: [Hash256] = []
@@ -17,14 +17,60 @@ struct Salvage {
     /// Whether a rewrite had dropped the event already, by sequence − 1.
     private var isDropped: [Bool] = []
 
-    init(_ parts: SalvagedParts, identity: [UInt8], now: Timestamp) {
+    /// - Parameter head: the new log's last sequence before the act of the salvage, at least the last one found.
+    init(_ parts: SalvagedParts, identity: [UInt8], head: UInt64, now: Timestamp) {
+        assert(head >= parts.head, "the new log has room for everything that was found")
         self.parts = parts
         self.identity = identity
+        self.head = head
         self.now = now
-        head = parts.head
         fill()
         for block in 0..<UInt64(leafHashes.count) / TreeNode.leafCount { settle(block) }
         tell()
+    }
+
+    /// Adds what the generation's files tell of that was not found.
+    mutating func doubt(_ evidence: SalvageEvidence, and doubts: [String]) {
+        report.doubts += doubts + evidence.doubts
+        if let count = evidence.counts[LogTables.events], count > report.held + report.lostCount {
+            report.doubts.append("the tables count \(count) held events, and \(report.held) were found")
+        }
+        if !evidence.isWhole, let reason = remainsInDoubt { report.doubts.append(reason) }
+        if !report.doubts.isEmpty { report.keepsIdentity = false }
+    }
+
+    /// Why what compactions left beside the events may be incomplete; `nil` if the last act proves it or none was there.
+    private var remainsInDoubt: String? {
+        guard let number = SalvagedParts.numbers(parts.meta[MetaName.acts] ?? []).last else { return nil }
+        guard number <= head, number > 0, let act = event(at: Int(number) - 1) else {
+            return "the act of the last compaction is lost, so nothing proves the facts and keys beside the events"
+        }
+        guard act.payload.contains(Array("\"remains\":{".utf8)) else {
+            return "the act of the last compaction names nothing of what lies beside the events"
+        }
+        let names = [
+            ("facts", Remains.naming(facts: factsHash)), ("keys of dropped events", Remains.naming(keys: keysHash)),
+        ]
+        let missing = names.filter { !act.payload.contains(Array($0.1.utf8)) }.map(\.0)
+        if missing.isEmpty { return nil }
+        return "\(missing.joined(separator: " and ")) that compactions left beside the events are not whole"
+    }
+
+    /// For a log that was found whole, but whose acts do not prove what lies beside its events.
+    mutating func doubtRemains() {
+        report.doubts.append("what compactions left beside the events is not what the acts name")
+        report.keepsIdentity = false
+    }
+
+    private var factsHash: Hash256 {
+        Remains.hash(
+            facts: parts.facts.map { (Array($0.key.utf8), $0.value) }
+                .sorted { $0.0.lexicographicallyPrecedes($1.0) }
+        )
+    }
+
+    private var keysHash: Hash256 {
+        Hasher256.hash(DroppedKeys.chunks(of: parts.keys.sorted()).flatMap(\.value))
     }
 
     /// Takes a candidate for each sequence. A dropped event stays dropped, even if its record is found in an old page.
@@ -99,7 +145,7 @@ struct Salvage {
 
 extension Salvage {
     /// Whether events are missing that no existing act names, as far as the parts tell.
-    var needsAct: Bool { !report.lost.isEmpty || (report.dropped > 0 && parts.meta[MetaName.acts] == nil) }
+    var needsAct: Bool { !report.isComplete || (report.dropped > 0 && parts.meta[MetaName.acts] == nil) }
 
     /// The header and the pieces from which an import makes the new log. Sets the root in the report.
     ///
@@ -124,24 +170,23 @@ extension Salvage {
             pieces.append(.event(act))
             leaves.append(act.leafHash)
         }
-        pieces += DroppedKeys.chunks(of: parts.keys.sorted()).map { .keys($0.value) }
+        // A key counts only for an event that is not held.
+        let keys = parts.keys.filter { (1...head).contains($0.sequence) && records[Int($0.sequence) - 1] == nil }
+        pieces += DroppedKeys.chunks(of: keys.sorted()).map { .keys($0.value) }
         report.root = MerkleTree.root(of: leaves)
         return (header(needsAct: needsAct, size: UInt64(leaves.count), newIdentity), pieces)
     }
 
     /// Without bookmarks: the new log may lack events that they count as read, so recorders must begin anew.
     private func header(needsAct: Bool, size: UInt64, _ newIdentity: [UInt8]) -> LogHeader {
-        let stored = parts.meta[MetaName.acts].map { bytes in
-            stride(from: 0, to: bytes.count - 7, by: 8).map { start in
-                SequenceNumber(bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) })
-            }
-        }
-        let decidedAt = parts.meta[MetaName.decidedAt].map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
+        let stored = parts.meta[MetaName.acts].map { SalvagedParts.numbers($0).map { SequenceNumber($0) } }
+        // Never beyond the head, though nothing of the events before it may be left.
+        let decidedAt = parts.meta[MetaName.decidedAt].flatMap { SalvagedParts.numbers($0).first }.map { min($0, head) }
         return LogHeader(
             identity: report.keepsIdentity ? identity : newIdentity,
             size: size,
             root: report.root,
-            decidedAt: SequenceNumber(report.dropped > 0 ? decidedAt ?? head : 0),
+            decidedAt: SequenceNumber(decidedAt ?? (report.dropped > 0 ? head : 0)),
             acts: needsAct ? [SequenceNumber(size)] : stored ?? [],
             facts: parts.facts
         )
@@ -196,6 +241,7 @@ extension Salvage {
         }
         let payload =
             "{\"of\":\"\(hexText(identity))\",\"lost\":[\(lost.joined(separator: ","))],"
+            + "\"doubts\":[\(report.doubts.map { "\"\($0)\"" }.joined(separator: ","))],"
             + "\"droppedHash\":\"\(RewritePlan.droppedHash(of: missing).hex)\","
             + "\"redacted\":[\(redacted.joined(separator: ","))]}"
         let lane = Lane(source: .logtool, kind: try EventKind("logtool.salvage/1"), attributes: .none)

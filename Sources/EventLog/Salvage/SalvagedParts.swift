@@ -38,6 +38,21 @@ struct SalvagedParts {
         max(events.keys.max() ?? 0, runs.values.map(\.last).max() ?? 0)
     }
 
+    /// The last sequence that anything found here tells of, also of events of which nothing else is left: what stands
+    /// beside the events names sequences, and each tree node covers 256 of them.
+    var claimedHead: UInt64 {
+        let numbers = [MetaName.decidedAt, MetaName.acts].flatMap { Self.numbers(meta[$0] ?? []) }
+        let node = nodes.keys.max().map { $0 < 1 << 40 ? ($0 + 1) * TreeNode.leafCount : 0 } ?? 0
+        return max(head, numbers.max() ?? 0, node, keys.lazy.map(\.sequence).max() ?? 0)
+    }
+
+    /// The `u64` numbers of a value.
+    static func numbers(_ bytes: [UInt8]) -> [UInt64] {
+        stride(from: 0, to: bytes.count - 7, by: 8).map { start in
+            bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+        }
+    }
+
     /// Removes events and runs far behind all others, and long runs that cover an event.
     ///
     /// A leaf hash does not cover the sequence, and a checksum has no key: an entry whose key or value was altered could
@@ -98,10 +113,18 @@ struct SalvagedParts {
                     keys.formUnion(DroppedKeys.entries(bytes) ?? [])
                 }
                 guard let name = String(validating: key, as: UTF8.self) else { return }
-                if let bytes = opened("meta") { meta[name] = Array(bytes) }
+                if let bytes = opened("meta") { take(meta: Array(bytes), name) }
                 if let bytes = opened("facts") { facts[name] = Array(bytes) }
             }
         }
+    }
+
+    /// Takes a value of `meta`. A page that is no longer in use may hold an earlier one: a list that only grows, or a
+    /// smaller number.
+    private mutating func take(meta value: [UInt8], _ name: String) {
+        if let known = meta[name], known.count > value.count { return }
+        if let known = meta[name], known.count == value.count, value.lexicographicallyPrecedes(known) { return }
+        meta[name] = value
     }
 
     /// Takes an entry if it is a record whose lane is known. Of equal leaf hashes, one candidate that fits its bytes is

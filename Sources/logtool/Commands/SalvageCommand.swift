@@ -14,7 +14,8 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
         usage: "logtool salvage LOG -o NEW [options]",
         discussion: """
             The damaged log is read page by page and left as it is. Every event keeps its sequence; a lost one becomes \
-            a dropped one, and an act names them all. Exit code 3 where anything is lost.
+            a dropped one, and an act names them all. Exit code 3 where anything is lost, or may be: the file's own \
+            counts, the mark beside it and derived data may tell of more than is left.
             """
     )
 
@@ -37,7 +38,7 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
 
     /// Salvages and prints what was found and lost.
     ///
-    /// - Throws: `Outcome.damaged` if anything is lost; the new log is complete even then. `EventLogError` with code
+    /// - Throws: `Outcome.damaged` if anything is lost or may be; the new log is complete even then. `EventLogError` with code
     ///   `invalidArgument` (exit 2) if anything exists at the target, `noLog` (exit 10) if there is no generation to
     ///   read.
     func run() throws {
@@ -51,7 +52,7 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
         try output.line(document.json ? Self.members(of: report).text : Self.text(of: report, target: target))
         try output.flush()
         // A script must not take a log with losses for a whole one.
-        if !report.lost.isEmpty { throw Outcome.damaged }
+        if !report.isComplete { throw Outcome.damaged }
     }
 
     /// The report as in `docs/cli-json.md`; ranges include both ends.
@@ -65,24 +66,26 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
             "held": .int(report.held),
             "dropped": .int(report.dropped),
             "lost": .array(lost),
+            "doubts": .array(report.doubts.map { .string($0) }),
             "head": .string(report.head.description),
             "root": .string(Base64.encode(report.root.bytes)),
             "keepsIdentity": .bool(report.keepsIdentity),
         ])
     }
 
-    /// The result as lines. The log's end cannot be known: events behind the last one that was found have left no
-    /// trace.
+    /// The result as lines.
     private static func text(of report: SalvageReport, target: String) -> String {
         let path = DisplayText.escaped(target)
-        var lines = ["\(counted(Int(report.held), "event")) of sequences 1 to \(report.head), in \(path)"]
+        let range = report.head == .zero ? "" : " of sequences 1 to \(report.head)"
+        var lines = ["\(counted(Int(report.held), "event"))\(range), in \(path)"]
         if report.dropped > 0 { lines.append("\(counted(Int(report.dropped), "event")) had been dropped before") }
         for range in report.lost {
             let isOne = range.lowerBound == range.upperBound
             lines.append("lost: \(isOne ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)")")
         }
-        if report.lost.isEmpty { lines.append("nothing up to there is lost; later events would have left no trace") }
-        // A leaf hash is lost, so no root over it can be computed again.
+        for doubt in report.doubts { lines.append("more may be missing: \(doubt)") }
+        if report.isComplete { lines.append("nothing is lost of what the log's files tell of") }
+        // A leaf hash is lost or may be, so no root over it can be computed again.
         if !report.keepsIdentity { lines.append("a log of its own: proofs of the old one do not hold for it") }
         return lines.joined(separator: "\n")
     }

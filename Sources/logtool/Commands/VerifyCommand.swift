@@ -107,7 +107,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     /// The note for a log whose last rewrite was made by a version that did not name its remains by hash (I25).
     static let unproved =
         "what the last compaction left beside the events (facts, keys, clocks) is named by no act: "
-        + "an earlier version made it"
+        + "an earlier version or a salvage made it"
 
     /// The root that the user kept; a file of `-` is standard input.
     ///
