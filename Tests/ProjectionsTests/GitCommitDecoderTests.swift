@@ -86,7 +86,7 @@ import Testing
         )
         branch.commit("b", ["general/m.md": "gone wrong", "general/x.md": "hello"], parents: ["a"])
         #expect(branch.scene.ids(.messages).isEmpty && branch.scene.ids(.deletedMessages).isEmpty)
-        #expect(branch.scene.history("general", "m") == ["created"])
+        #expect(branch.scene.history("general", "m") == ["created", "unreadable"])
         branch.commit("c", ["general/.gitkeep": ""], parents: ["b"])
         #expect(branch.scene.ids(.deletedMessages) == ["m"])
         #expect(branch.scene.row(.deletedMessages, "general", "m")?["content"] == .string("one"))

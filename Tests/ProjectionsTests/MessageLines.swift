@@ -66,7 +66,7 @@ extension MessageRecord.Entry {
         case .moved(let from, let to):
             members["from"] = .object(from.members(names))
             members["to"] = .object(to.members(names))
-        case .created, .edited, .linked, .restored: break
+        case .created, .edited, .linked, .restored, .unreadable: break
         }
         return .object(members)
     }

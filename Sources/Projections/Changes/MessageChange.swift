@@ -11,7 +11,7 @@ enum MessageChange {
     /// A user added or removed a reaction.
     case reaction(MessageKey, emoji: String, user: EntityID, present: Bool)
     /// A branch's tip moved, which selects another of the known versions. Nobody wrote or deleted anything, so there is
-    /// no revision and no history entry.
+    /// no revision and, unless the message became unreadable, no history entry.
     indirect case stands(MessageKey, MessageStanding)
 }
 
@@ -22,6 +22,8 @@ enum MessageStanding {
     case deleted(MessageDeletion, since: EventReference, last: MessageWrite?)
     /// Neither live nor deleted: the message is known from elsewhere only, or is no message any more.
     case nowhere
+    /// As `nowhere`, by a commit that made a message's file one that is no message. The history tells that.
+    case unreadable(at: Timestamp?, by: String?)
 }
 
 /// Identifies a message within its source, as two handles.

@@ -58,7 +58,8 @@ struct ChangeReading {
         case .reaction(let key, let emoji, let user, let present):
             .reaction(name(key), emoji: emoji, user: names.text(user), isPresent: present)
         case .stands(let key, .version(let write)): .messageStands(name(key), message(write))
-        case .stands(let key, .deleted), .stands(let key, .nowhere): .messageStands(name(key), nil)
+        case .stands(let key, .deleted), .stands(let key, .nowhere), .stands(let key, .unreadable):
+            .messageStands(name(key), nil)
         }
     }
 

@@ -89,13 +89,13 @@ extension SourceState {
         }
     }
 
-    /// Lends the histories of all messages with a row, first those of the live ones unless they are merged. The history
-    /// of a message that has moved is not listed: that of its new key goes on with it.
+    /// Lends the histories of all messages, first those of the live ones unless they are merged, last those without a row.
+    /// The history of a message that has moved is not listed: that of its new key goes on with it.
     fileprivate func forEachMessageEntry(merged: Bool, _ body: (ListedRow) throws -> Void) rethrows {
         let (messages, names, source) = (parts.messages, context.names, name.rawValue)
         let groups = GroupedPlaces(messages, names)
-        let places =
-            (merged ? groups.merged : groups.places(in: .messages) + groups.places(in: .deletedMessages))[...]
+        let ofRows = merged ? groups.merged : groups.places(in: .messages) + groups.places(in: .deletedMessages)
+        let places = (ofRows + (0..<messages.store.count).filter(messages.hasHistoryAlone))[...]
         for (index, place) in places.enumerated() {
             messages.prefetch(places, after: index)
             try messages.forEachEntry(at: place, names) { try body(.entry($0, source: source)) }
@@ -159,7 +159,8 @@ extension SourceState {
     private func isListed(_ key: EntityKey) -> Bool {
         guard key.section == .messages || key.section == .deletedMessages else { return true }
         let state = parts.messages.state(of: MessageKey(channel: key.first, id: key.second))
-        return state == .live || state == .deleted
+        if state == .live || state == .deleted { return true }
+        return parts.messages.place(of: key).map { parts.messages.hasHistoryAlone(at: $0) } ?? false
     }
 
     /// The row of the source itself.

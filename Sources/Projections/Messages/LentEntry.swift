@@ -1,7 +1,7 @@
 import EventLog
 
 /// One entry of the history of a message, lent member by member. Its fields are those of the version that the event
-/// brought; of a deletion or move, the last known ones.
+/// brought; of any other change, the last known ones.
 package struct LentEntry {
     let channel: LentValue
     let id: LentValue
@@ -112,7 +112,7 @@ extension LentEntry {
         case .deleted(let end): (cause, move) = (end.cause.rawValue, nil)
         case .moved(let from, let to):
             (cause, move) = (nil, .move(from: .object(from.members(names)), to: .object(to.members(names))))
-        case .created, .edited, .linked, .restored: (cause, move) = (nil, nil)
+        case .created, .edited, .linked, .restored, .unreadable: (cause, move) = (nil, nil)
         }
     }
 

@@ -122,7 +122,7 @@ struct MessageNormalFormWriter: ~Copyable {
         case .moved(let from, let to):
             write(from)
             write(to)
-        case .created, .edited, .linked, .restored: break
+        case .created, .edited, .linked, .restored, .unreadable: break
         }
         if let revision = entry.revision { write(revision) } else { writer.raw("-") }
         time(entry.remoteTime)
@@ -291,6 +291,7 @@ extension MessageRecord.Entry.Happening {
         case .edited: "e"
         case .linked: "l"
         case .restored: "r"
+        case .unreadable: "u"
         case .moved: "m"
         case .deleted: "d"
         }

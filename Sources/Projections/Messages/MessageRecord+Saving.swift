@@ -118,17 +118,19 @@ extension MessageRecord.Entry.Happening: StateCodable {
         case .deleted(let end):
             encoder.writeNumber(UInt8(5))
             try end.write(to: encoder)
+        case .unreadable: encoder.writeNumber(UInt8(6))
         }
     }
 
     static func read(from decoder: StateDecoder) throws -> MessageRecord.Entry.Happening {
-        switch try decoder.readTag(below: 6) {
+        switch try decoder.readTag(below: 7) {
         case 0: .created
         case 1: .edited
         case 2: .linked
         case 3: .restored
         case 4: .moved(from: try .read(from: decoder), to: try .read(from: decoder))
-        default: .deleted(try .read(from: decoder))
+        case 5: .deleted(try .read(from: decoder))
+        default: .unreadable
         }
     }
 }

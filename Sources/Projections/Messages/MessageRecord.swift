@@ -113,6 +113,21 @@ struct MessageRecord: Sendable {
         placedBy = other.placedBy
     }
 
+    /// Makes the record that of a message which is no message any more. One that was none already stays as it is.
+    mutating func becomeUnreadable(remoteTime: Timestamp?, by: String?, at event: EventReference) {
+        if case .nowhere = standing { return }
+        if let current {
+            enter(Entry(event: event, happening: .unreadable, revision: current, remoteTime: remoteTime, by: by))
+        }
+        standing = .nowhere
+    }
+
+    /// Whether the message has moved to another key and has not come back.
+    var hasMovedAway: Bool {
+        guard case .nowhere = standing, case .moved(let from, _) = entries.last?.happening else { return false }
+        return from == key
+    }
+
     mutating func relate(to other: MessageKey) {
         if !relatives.contains(other) { relatives.append(other) }
     }
@@ -127,6 +142,8 @@ extension MessageRecord {
             case edited
             case linked
             case restored
+            /// Its file is there, but is no message any more.
+            case unreadable
             /// These two are indirect, as most entries are writes and every entry has room for one.
             indirect case moved(from: MessageKey, to: MessageKey)
             indirect case deleted(End)
@@ -134,7 +151,7 @@ extension MessageRecord {
 
         var event: EventReference
         var happening: Happening
-        /// The version that the event brought; of a deletion or move, the version known then.
+        /// The version that the event brought; of any other change, the version known then.
         var revision: MessageRevision?
         /// Whether the entry counts in `revisionCount`. False for a repeated version that restored the message, for
         /// example.
@@ -152,7 +169,7 @@ extension MessageRecord {
         var isWrite: Bool {
             switch happening {
             case .created, .edited, .linked, .restored: true
-            case .moved, .deleted: false
+            case .moved, .deleted, .unreadable: false
             }
         }
     }

@@ -11,6 +11,36 @@ extension Messages {
         }
     }
 
+    /// The keys of rows. Those of messages that have no row but a history of their own follow the deleted ones: of files
+    /// that are no message any more, or not at this tip.
+    func knownKeys(in section: Section, names: Names) -> [EntityKey] {
+        let keys = keys(in: section, names: names)
+        guard section == .deletedMessages else { return keys }
+        let others = (0..<store.count).filter { hasHistoryAlone(at: $0) }.map { key(at: $0) }
+        return others.isEmpty ? keys : keys + names.sorted(others)
+    }
+
+    /// The keys of messages that moved away, whose histories go on under other keys.
+    func formerKeys(_ names: Names) -> [EntityKey] {
+        names.sorted((0..<store.count).filter { hasMovedAway(at: $0) }.map { key(at: $0) })
+    }
+
+    /// Whether the message at a place has no row and a history that no other message goes on with.
+    func hasHistoryAlone(at place: Int) -> Bool {
+        state(at: place) == .unknown && store.hasEntries(at: place) && !hasMovedAway(at: place)
+    }
+
+    /// Whether the message at a place moved away. Only a record has.
+    private func hasMovedAway(at place: Int) -> Bool {
+        let cell = store.cells[place]
+        return cell.form == .record && store.records[Int(cell.last)].hasMovedAway
+    }
+
+    private func key(at place: Int) -> EntityKey {
+        let key = store.key(at: place)
+        return EntityKey(.deletedMessages, key.channel, key.id)
+    }
+
     /// A message has a row in one section at most; under the key of the other section the result is `nil`.
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard let place = place(of: key) else { return nil }
@@ -45,7 +75,7 @@ extension MessageKey {
 }
 
 extension MessageRecord.Entry {
-    /// The entry for people and scripts. For a deletion or move it contains the last known fields.
+    /// The entry for people and scripts. For any other change than a version it contains the last known fields.
     func historyEntry(names: Names) -> HistoryEntry {
         var fields = revision?.saying.members(names: names) ?? JSONObject()
         switch happening {
@@ -53,7 +83,7 @@ extension MessageRecord.Entry {
         case .moved(let from, let to):
             fields["from"] = .object(from.members(names))
             fields["to"] = .object(to.members(names))
-        case .created, .edited, .linked, .restored: break
+        case .created, .edited, .linked, .restored, .unreadable: break
         }
         return HistoryEntry(at: event, change: happening.word, remoteTime: remoteTime, by: by, fields: fields)
     }
@@ -67,6 +97,7 @@ extension MessageRecord.Entry.Happening {
         case .edited: "edited"
         case .linked: "linked"
         case .restored: "restored"
+        case .unreadable: "unreadable"
         case .moved: "moved"
         case .deleted: "deleted"
         }

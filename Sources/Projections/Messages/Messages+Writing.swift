@@ -35,10 +35,11 @@ extension Messages {
         if changes { touch(key, in: &context) }
     }
 
-    /// Applies the move of a branch's tip: another known standing becomes current, without a history entry. Only
-    /// commits give such changes.
+    /// Applies the move of a branch's tip: another known standing becomes current, without a history entry unless the
+    /// message became unreadable. Only commits give such changes.
     mutating func stand(_ key: MessageKey, _ standing: MessageStanding, in context: inout FoldContext) {
         guard let place = place(for: key) else { return }
+        let event = context.event
         change(place, in: &context) { record in
             switch standing {
             case .version(let write):
@@ -51,6 +52,8 @@ extension Messages {
                 // The last known version is the one written last, whichever versions tips selected in between.
                 record.current = record.entries.last { $0.revision != nil }?.revision
                 record.standing = .nowhere
+            case .unreadable(let remoteTime, let by):
+                record.becomeUnreadable(remoteTime: remoteTime, by: by, at: event)
             }
         }
     }

@@ -130,7 +130,8 @@ private struct AuditReader {
 
     /// The change of an entry; `nil` if the entry is the thing's first appearance, or no change that an audit lists.
     mutating func read(_ entry: HistoryEntry) -> AuditEntry? {
-        let isEnd = ["deleted", "removed", "ended"].contains(entry.change)
+        let isUnreadable = entity.kind == .message && entry.change == "unreadable"
+        let isEnd = isUnreadable || ["deleted", "removed", "ended"].contains(entry.change)
         let isMove = entry.change == "moved"
         var fields = entry.fields
         // These members describe the change, not the thing, and are no fields before the next entry.
@@ -140,7 +141,7 @@ private struct AuditReader {
         defer {
             if !fields.members.isEmpty { (known, knownSince) = (fields, entry.sequence) }
         }
-        guard let kind = Self.class(of: entry, isKnown: known != nil) else { return nil }
+        guard let kind = isUnreadable ? .delete : Self.class(of: entry, isKnown: known != nil) else { return nil }
         // A deletion's own fields are the last known ones.
         let last = isEnd && !fields.members.isEmpty ? fields : known
         return AuditEntry(

@@ -4,7 +4,8 @@ extension LogState {
     /// The full names of the things that a reference can mean, each once, in the order of sources and rows. More than
     /// one if the reference omits parts.
     ///
-    /// Includes things without a row that have a history. Cost: O(things of the kind).
+    /// Includes things without a row that have a history, and if nothing else fits, messages by the names that they had
+    /// before they moved. Cost: O(things of the kind).
     public func find(_ reference: EntityReference) -> [EntityReference] {
         places(of: reference).map(\.reference)
     }
@@ -83,7 +84,19 @@ extension LogState {
             guard reference.fits(place.reference.parts), seen.insert(place.reference).inserted else { return }
             found.append(place)
         }
-        return found
+        // The history of a message that moved goes on under its new name, which is therefore the one to be found.
+        return found.isEmpty && reference.kind == .message ? formerPlaces(of: reference) : found
+    }
+
+    /// The messages that a reference can mean by the names that they had before they moved.
+    private func formerPlaces(of reference: EntityReference) -> [Place] {
+        sources.indices.sorted { sources[$0].name < sources[$1].name }.flatMap { index in
+            let source = sources[index]
+            return source.parts.messages.formerKeys(source.context.names).compactMap { key -> Place? in
+                let name = EntityReference(kind: .message, parts: source.parts(of: key))
+                return reference.fits(name.parts) ? Place(source: index, key: key, reference: name) : nil
+            }
+        }
     }
 
     /// Lends the things of one kind, present and past, in the order of sources and rows.

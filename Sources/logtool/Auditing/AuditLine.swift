@@ -60,6 +60,9 @@ struct AuditLine {
         if change.class == .delete, let cause = change.entry.fields["cause"]?.string, cause != "deleted" {
             notes.append(DeletionText.cause(cause))
         }
+        if change.entity.kind == .message, change.entry.change == "unreadable" {
+            notes.append("its file is no message any more")
+        }
         if !redacted.isEmpty {
             notes.append(
                 "redacted: the text of event \(redacted.map(\.description).joined(separator: ", ")) is a substitute"

@@ -113,7 +113,7 @@ struct HistoryPrinter {
     private func role(of change: String) -> Style.Role {
         switch change {
         case "created", "added", "started", "restored": .added
-        case "deleted", "removed", "ended": .removed
+        case "deleted", "removed", "ended", "unreadable": .removed
         default: .changed
         }
     }

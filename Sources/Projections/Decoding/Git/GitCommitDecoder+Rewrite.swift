@@ -62,10 +62,14 @@ extension GitCommitDecoder {
             guard difference.before != difference.after else { continue }
             if let after = difference.after {
                 // A later version was told by its own commit.
-                guard after.isMessage, after.since <= told, after.blob != difference.before?.blob else {
+                guard after.since <= told, after.blob != difference.before?.blob else { continue }
+                if after.isMessage {
+                    step.deeds.append(.wrote(key, blob: after.blob, previous: difference.before?.usable))
+                } else if difference.before?.isMessage == true {
+                    step.deeds.append(.spoiled(key))
+                } else {
                     continue
                 }
-                step.deeds.append(.wrote(key, blob: after.blob, previous: difference.before?.usable))
             } else {
                 // A later grave was dug by a commit of the new branch.
                 guard difference.before?.usable != nil, (history.grave(at: key)?.since.sequence.rawValue ?? 0) <= told

@@ -94,6 +94,7 @@ struct GitScene {
             changes.append(.message(.moved(from: from, to: to, remoteTime: time, by: author)))
             // The move takes the message's history along; the content at the new path is set without a revision.
             stand(to, .live(blob: blob), decoder: decoder)
+        case .spoiled(let key): changes.append(.message(.stands(key, .unreadable(at: time, by: author))))
         }
     }
 
@@ -172,7 +173,7 @@ extension GitStep.Deed {
     /// The keys that the deed is about.
     var keys: [MessageKey] {
         switch self {
-        case .wrote(let key, _, _), .removed(let key): [key]
+        case .wrote(let key, _, _), .removed(let key), .spoiled(let key): [key]
         case .moved(let from, let to, _): [from, to]
         }
     }

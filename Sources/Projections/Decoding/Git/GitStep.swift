@@ -26,6 +26,8 @@ struct GitStep {
         case wrote(MessageKey, blob: UInt32, previous: UInt32?)
         case removed(MessageKey)
         case moved(from: MessageKey, to: MessageKey, blob: UInt32)
+        /// A message's file is there, but is no message any more.
+        case spoiled(MessageKey)
     }
 
     /// The commit, with its differences from the basis.
@@ -134,11 +136,25 @@ private struct GitStepReader {
         step.node.files[key] = .init(before: before, after: after)
         if grave != nil { step.node.graves[key] = .init(before: grave, after: nil) }
         guard adopted == nil else { return }
-        guard isMessage else { return step.faults.append((path, blob)) }
+        guard isMessage else {
+            step.faults.append((path, blob))
+            return spoil(key, in: &step)
+        }
         step.origins[key] = decoder.status(key)
         step.deeds.append(.wrote(key, blob: blob, previous: before?.usable))
         // A path that some parent has is no target of a move.
         if before == nil, otherFiles(key).isEmpty { added.append((key, blob)) }
+    }
+
+    /// Notes that a file is no message any more, if a parent had a message there, live or deleted.
+    private func spoil(_ key: MessageKey, in step: inout GitStep) {
+        var origin = decoder.status(key)
+        if origin == .nowhere, let other = otherFiles(key).first(where: \.isMessage) {
+            origin = .live(blob: other.blob)
+        }
+        guard origin != .nowhere else { return }
+        step.origins[key] = origin
+        step.deeds.append(.spoiled(key))
     }
 
     /// Notes that a file is gone, or is no file any more: adopted from another parent, or a deed of the commit's own.
@@ -231,7 +247,7 @@ private struct GitStepReader {
             case .removed(let key) where gone.contains(key): return nil
             case .wrote(let key, let blob, _):
                 return origin[key].map { .moved(from: $0, to: key, blob: blob) } ?? deed
-            case .removed, .moved: return deed
+            case .removed, .moved, .spoiled: return deed
             }
         }
         // The old path keeps its grave for later commits, which must not show it as a tombstone.
