@@ -20,7 +20,7 @@ struct ExportLine {
         case format, what, identity, size, root, decidedAt, acts, facts, bookmarks
         case from, to, leafHashes, rewrite, clock, clockAtNode, level, hash, droppedKeys
         case leafIndex, treeSize, leafHash, leaf, proof, event, act, first, second, firstRoot, secondRoot
-        case events
+        case events, entity, basis
 
         /// As it is written: the name of the case.
         var name: String { String(describing: self) }

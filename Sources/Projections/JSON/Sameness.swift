@@ -12,7 +12,7 @@ enum Sameness {
 extension JSONValue {
     /// Whether two values have the same canonical text, so that neither the order of members nor the spelling of
     /// numbers counts. Only the canonical texts of numbers are made.
-    func isSameJSON(as other: JSONValue?) -> Bool {
+    public func isSameJSON(as other: JSONValue?) -> Bool {
         switch (self, other) {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right

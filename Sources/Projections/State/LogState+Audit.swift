@@ -19,6 +19,9 @@ public struct AuditEntry: Sendable {
     public let after: JSONObject?
     /// The event before this one that gave fields; `nil` if none did.
     public let knownSince: SequenceNumber?
+    /// The events of the entries before this one in the thing's history, the last ones, in its order, as many as were
+    /// asked for.
+    public internal(set) var earlier: [SequenceNumber] = []
 }
 
 extension LogState {
@@ -31,11 +34,13 @@ extension LogState {
     ///   - kinds: the kinds of things to search.
     ///   - isWanted: whether to search a thing.
     ///   - last: the number of entries to lend, counted from the end; all for `nil`.
+    ///   - earlier: of how many entries before each lent one the events are told.
     ///   - includes: whether to lend an entry; called in the order of things, before `body`.
     public func forEachChange(
         of kinds: [EntityReference.Kind],
         where isWanted: (EntityReference) -> Bool,
         last: Int? = nil,
+        earlier: Int = 0,
         includes: (AuditEntry) throws -> Bool,
         _ body: (AuditEntry) throws -> Void
     ) rethrows {
@@ -53,7 +58,12 @@ extension LogState {
         }
         places.sort()
         for place in places.suffix(last ?? places.count) {
-            if let entry = auditEntry(at: place) { try body(entry) }
+            guard var entry = auditEntry(at: place) else { continue }
+            if earlier > 0 {
+                let before = max(0, place.entry - earlier)..<place.entry
+                entry.earlier = entries(of: place.key, source: place.source, in: before).map(\.sequence)
+            }
+            try body(entry)
         }
     }
 

@@ -51,11 +51,22 @@ public struct LogState: Sendable {
     /// The key under which repeated frames are found; `nil` if the repeats are known, so that no frame need be hashed.
     var hashingKey: FrameKey? { knownRepeats == nil ? frameKey : nil }
 
+    /// Whether the events are some of a log's, not all: a commit whose parents are not among them then follows the commit
+    /// before it.
+    private let isPart: Bool
+
     /// The state before the first event.
     ///
     /// - Parameter rules: a client's reading rules; none for the canonical reading.
     public init(rules: ReadingRules = []) {
         self.rules = rules
+        isPart = false
+    }
+
+    /// The state before the first of some events of a log. What it shows is what these events alone say.
+    package init(ofPart isPart: Bool) {
+        rules = []
+        self.isPart = isPart
     }
 
     /// The name under which a compaction stores the facts.
@@ -152,6 +163,7 @@ public struct LogState: Sendable {
         sources.append(SourceState(name: name, rules: rules))
         sources[sources.count - 1].context.notesTouched = notesTouched
         sources[sources.count - 1].parts.frameKey = frameKey
+        sources[sources.count - 1].parts.commits.isPart = isPart
         sources[sources.count - 1].issues.condenses = condensesIssues
         sources[sources.count - 1].parts.messages.store.share = share
         setRepeats(at: sources.count - 1)

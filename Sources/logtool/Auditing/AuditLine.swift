@@ -7,13 +7,13 @@ struct AuditLine {
     /// Redacted events among those that the texts came from, in the order of the texts: a substitute is shown for their
     /// text.
     let redacted: [SequenceNumber]
-    /// The event's inclusion proof, if requested.
-    let proof: JSONValue?
+    /// The members that prove the line, if requested.
+    private var proof = JSONObject()
 
     /// Makes the line of a change. Its event and the one that gave the old text are checked against their leaf hashes
     /// (I7).
     ///
-    /// Cost: two hashes of each event, and with a proof O(log n) nodes of the tree.
+    /// Cost: two hashes of each event, and with a proof that of `EntryProof`.
     ///
     /// - Throws: `EventLogError` with code `damaged` if one of the events is not as it was appended.
     init(_ change: AuditEntry, isProved: Bool, in session: borrowing ReadSession) throws {
@@ -27,13 +27,26 @@ struct AuditLine {
             if try session.holding(at: place) == .redacted { redacted.append(place) }
         }
         self.redacted = redacted
-        proof = isProved ? try InclusionProof(of: sequence, size: session.head.rawValue, in: session).value() : nil
+        guard isProved else { return }
+        let proof = try EntryProof(of: json, of: change.entity, at: sequence, after: change.earlier, in: session)
+        self.proof = try proof.members()
+    }
+
+    /// The line of a change that was read out of some events of a log.
+    ///
+    /// - Parameter redacted: those of the events that are redacted.
+    init(_ change: AuditEntry, redacted: Set<SequenceNumber>) {
+        self.change = change
+        let places = [change.knownSince, change.entry.sequence].compactMap { $0 }
+        self.redacted = places.enumerated().filter { redacted.contains($1) && !places[..<$0].contains($1) }.map(
+            \.element
+        )
     }
 
     /// The line for scripts (`docs/cli-json.md`).
     var json: JSONObject {
         let entry = change.entry
-        return [
+        var object: JSONObject = [
             "entity": .string(change.entity.description),
             "change": .string(entry.change),
             "kinds": entry.kinds.isEmpty ? nil : .array(entry.kinds.map { .string($0) }),
@@ -44,8 +57,9 @@ struct AuditLine {
             "before": change.before.map { .object($0) },
             "after": change.after.map { .object($0) },
             "redacted": redacted.isEmpty ? nil : .array(redacted.map { .string($0.description) }),
-            "proof": proof,
         ]
+        for member in proof.members { object[member.name] = member.value }
+        return object
     }
 
     /// Who wrote the thing: the name, else the id.

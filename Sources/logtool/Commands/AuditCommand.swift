@@ -108,6 +108,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             of: selection.kinds,
             where: chosen.includes,
             last: selection.selectors.count,
+            earlier: proving.prove ? EntryProof.basisMax : 0,
             includes: chosen.includes
         ) { change in
             let line = try AuditLine(change, isProved: proving.prove, in: session)

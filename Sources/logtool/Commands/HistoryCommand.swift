@@ -83,7 +83,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             // One session, so that the proofs are under one root.
             let (entries, proofs) = try store.read { session in
                 let entries = try chosen(of: reference, all, session)
-                return (entries, try self.proofs(of: entries, in: session))
+                return (entries, try self.proofs(of: entries, among: all, of: reference, in: session))
             }
             let output = output.paged(unless: lists.form)
             try print(HistoryPrinter(output: output, entity: reference, entries: entries, proofs: proofs))
@@ -127,13 +127,29 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
-    /// The proof of each entry's event under the session's root; empty if none were requested. Cost: one inclusion
-    /// proof an entry, each of which hashes its event again.
-    private func proofs(of entries: [HistoryEntry], in session: borrowing ReadSession) throws -> [JSONValue] {
+    /// The members that prove each entry under the session's root; empty if none were requested. Cost: as `EntryProof`
+    /// for each entry.
+    ///
+    /// - Parameter all: the whole history, which the entries are some of, in its order.
+    private func proofs(
+        of entries: [HistoryEntry],
+        among all: [HistoryEntry],
+        of thing: EntityReference,
+        in session: borrowing ReadSession
+    ) throws -> [JSONObject] {
         guard proving.prove else { return [] }
-        var proofs: [JSONValue] = []
-        for entry in entries {
-            proofs.append(try InclusionProof(of: entry.sequence, size: session.head.rawValue, in: session).value())
+        var proofs: [JSONObject] = []
+        var place = 0
+        for (entry, shown) in zip(entries, HistoryPrinter.objects(of: thing, entries)) {
+            place = all[place...].firstIndex(of: entry) ?? place
+            let proof = try EntryProof(
+                of: shown,
+                of: thing,
+                at: entry.sequence,
+                after: all[..<place].suffix(EntryProof.basisMax).map(\.sequence),
+                in: session
+            )
+            proofs.append(try proof.members())
         }
         return proofs
     }
@@ -168,7 +184,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             try read { session in
                 found.entries = try selection.chosen(found.entries, in: session)
                 try check(found.entries, of: history, in: session)
-                found.proofs = try proofs(of: found.entries, in: session)
+                found.proofs = try proofs(of: found.entries, among: history, of: reference, in: session)
             }
             guard !found.entries.isEmpty else { return }
             count += 1

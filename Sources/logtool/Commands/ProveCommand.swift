@@ -19,7 +19,9 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
             Proofs are those of RFC 6962. A proof says something about the log whose size and root it names: compare both \
             with ones that you trust. Of a redacted event the text is a substitute; the proof has the act that names it, \
             else the text is unproved. Exit code 1 says that a proof does not hold, or not for the text, and why. --check also \
-            takes what history and audit print with --prove, and names the entries that are not proved.
+            takes what history and audit print with --prove: it reads each entry out of the proved events again and names \
+            those that show something else. What no proved event says is listed as not covered, such as a text before whose \
+            event is not in the proof. No proof shows that nothing else was said before, between or afterwards.
             """
     )
 
@@ -119,7 +121,9 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         let bytes = try InputFile.bytes(at: file)
         // Documents of `history` and `audit` have proofs within their entries; a bare proof has none, and is tried
         // next.
-        if let entries = ProvedEntries(bytes, forEnvelope: envelope) { return try report(entries, file) }
+        if let entries = ProvedEntries(bytes, forEnvelope: envelope, read: EntryProof.check) {
+            return try report(entries, file)
+        }
         let check = try self.check(bytes, file)
         let holds = check.holds(forEnvelope: envelope)
         let output = output.standardOutput
@@ -156,7 +160,8 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         if document.json {
             try output.line(JSONValue.object(entries.json).text)
         } else if entries.holds {
-            try output.line("holds: \(entries.claim)")
+            try output.line("holds: \(entries.claim); what they show is what these events say")
+            for line in entries.gaps { try output.line("not covered: \(line)") }
         }
         try output.flush()
         if !entries.holds { throw Failure("check proof \"\(file)\": \(entries.reason)", exitCode: Outcome.no) }

@@ -12,16 +12,16 @@ struct HistoryPrinter {
     /// For each entry of a session, how long the status that it ended had lasted; `nil` for all other entries.
     private let dwellTimes: [Duration?]
 
-    /// The proof of each entry's event; empty if none were requested.
-    private let proofs: [JSONValue]
+    /// The members that prove each entry; empty if none were requested.
+    private let proofs: [JSONObject]
 
-    init(output: StandardOutput, entity: EntityReference, entries: [HistoryEntry], proofs: [JSONValue] = []) {
+    init(output: StandardOutput, entity: EntityReference, entries: [HistoryEntry], proofs: [JSONObject] = []) {
         self.output = output
         assert(proofs.isEmpty || proofs.count == entries.count, "each entry has a proof, or none has")
         self.proofs = proofs
         self.entity = entity.description
         self.entries = entries
-        dwellTimes = entity.kind == .session ? DwellTimes.of(entries) : entries.map { _ in nil }
+        dwellTimes = Self.dwellTimes(of: entity, entries)
     }
 
     /// Prints text: a paragraph for each entry, with each field that changed since the entry before.
@@ -60,9 +60,20 @@ struct HistoryPrinter {
     var objects: [JSONObject] {
         zip(entries, dwellTimes).enumerated().map { index, pair in
             var object = Self.json(pair.0, after: pair.1)
-            object["proof"] = proofs.indices.contains(index) ? proofs[index] : nil
+            for member in proofs.indices.contains(index) ? proofs[index].members : [] {
+                object[member.name] = member.value
+            }
             return object
         }
+    }
+
+    /// The entries of a thing as scripts read them, without proofs.
+    static func objects(of entity: EntityReference, _ entries: [HistoryEntry]) -> [JSONObject] {
+        zip(entries, dwellTimes(of: entity, entries)).map { json($0, after: $1) }
+    }
+
+    private static func dwellTimes(of entity: EntityReference, _ entries: [HistoryEntry]) -> [Duration?] {
+        entity.kind == .session ? DwellTimes.of(entries) : entries.map { _ in nil }
     }
 
     /// The names of the columns, in the widths of `headline`.

@@ -11,8 +11,8 @@ struct MatchPrinter {
         /// True if the thing exists and contains the text now.
         let holds: Bool
         var entries: [HistoryEntry]
-        /// The proof of each entry's event, if requested.
-        var proofs: [JSONValue] = []
+        /// The members that prove each entry, if requested.
+        var proofs: [JSONObject] = []
     }
 
     let output: StandardOutput

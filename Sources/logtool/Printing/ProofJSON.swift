@@ -26,6 +26,32 @@ extension ProvedEntries {
             "root": root.map { .string(Base64.encode($0.root.bytes)) },
             "claim": holds ? .string(claim) : nil,
             "failed": holds ? nil : .array(failed.map { .object($0.json) }),
+            "notCovered": open.isEmpty ? nil : .array(open.map { .object($0.json) }),
+        ]
+    }
+
+    /// What is not covered, for people: each member once with the entries, then what no proof can show.
+    var gaps: [String] {
+        var entries: [String: [Int]] = [:]
+        for one in open {
+            for member in one.members { entries[member, default: []].append(one.number) }
+        }
+        let members = entries.sorted { ($0.value[0], $0.key) < ($1.value[0], $1.key) }.map { member, numbers in
+            let shown = numbers.prefix(8).map(String.init).joined(separator: ", ")
+            let more = numbers.count > 8 ? " and \(numbers.count - 8) more" : ""
+            let noun = numbers.count == 1 ? "entry" : "entries"
+            return DisplayText.escaped("\(member) of \(noun) \(shown)\(more)")
+        }
+        return members + ["what other events say of the same things"]
+    }
+}
+
+extension ProvedEntries.Open {
+    /// `entry` counts from 1, in the order of the file.
+    fileprivate var json: JSONObject {
+        [
+            "entry": .int(number), "sequence": .string(sequence.description),
+            "members": .array(members.map { .string($0) }),
         ]
     }
 }

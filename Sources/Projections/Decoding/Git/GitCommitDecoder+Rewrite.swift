@@ -14,7 +14,7 @@ extension GitCommitDecoder {
         let before = rewrites.last ?? 0
         rewrites.append(sequence)
         read(document.files, of: document.changes, context: &context)
-        let old = history.index(of: document.from)
+        let old = history.index(of: document.from) ?? (isPart ? history.tip : nil)
         if old == nil { context.issue("the log has no commit \(document.from), which was the branch's tip") }
         guard let new = history.index(of: document.to) else {
             return decodeUnknownTip(document, from: old, context: &context)

@@ -28,6 +28,9 @@ struct GitCommitDecoder: EventDecoder {
     private var client = GitClient()
     /// The log's key. Not saved.
     var key = FrameKey.none
+    /// Whether the commits are some of a branch's, so that one whose parents are not among them follows the one before
+    /// it. Not saved.
+    var isPart = false
 
     private enum CodingKeys: CodingKey { case history, readings, orphans, rewrites, listing, client }
 
@@ -88,8 +91,11 @@ struct GitCommitDecoder: EventDecoder {
         context.remoteTime = document.committedAt
         // The time above counts even for a repeated commit, because the event states it.
         guard history.index(of: document.commit) == nil else { return [] }
-        let parents = document.parents.map { parent in
+        var parents = document.parents.map { parent in
             GitKnownParent(index: parent.commit.flatMap { history.index(of: $0) }, parent: parent)
+        }
+        if isPart, let first = parents.first, first.isUnknown, parents.allSatisfy(\.isUnknown) {
+            parents[0].index = history.tip
         }
         for parent in parents where parent.isUnknown {
             context.issue("the log has no commit \(parent.parent.commit ?? ""), which is a parent of this one")

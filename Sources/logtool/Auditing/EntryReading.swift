@@ -1,0 +1,172 @@
+import EventLog
+import Projections
+
+/// An entry of a history or an audit, compared with what some events of its log say: the events are folded as a log of
+/// their own, and the entry that this gives is the one that the other should be.
+///
+/// Serves both sides: who proves an entry finds out which events it takes, who checks one which of its members hold.
+struct EntryReading {
+    /// A member that shows something else than the events say.
+    struct Difference {
+        /// The name; of a member within another, the names with dots between them.
+        let member: String
+        let shown: JSONValue?
+        let proved: JSONValue?
+    }
+
+    /// The members that an entry has for its proof, and not to show anything.
+    static let proofMembers = ["proof", "basis", "notCovered"]
+
+    /// The members that differ. Only `entity` if the events do not show that its event changed the thing.
+    private(set) var differences: [Difference] = []
+    /// The members that are shown and that no event says.
+    private(set) var uncovered: [String] = []
+
+    /// Words for the first that is known of a thing. That nothing was known before no event can prove.
+    private static let firstWords: Set<String> = ["created", "added", "started", "asked"]
+    /// The members that depend on what was known before.
+    private static let membersOfBefore: Set<String> = ["change", "kinds", "before", "dwellMilliseconds"]
+
+    /// - Parameters:
+    ///   - shown: the entry, also without its thing; members for its proof are passed over.
+    ///   - thing: what it is about, by its full name.
+    ///   - sequence: its event.
+    ///   - events: the event and others, in the order of the log.
+    init(_ shown: JSONObject, of thing: EntityReference, at sequence: SequenceNumber, in events: [RecordedEvent]) {
+        var state = LogState(ofPart: true)
+        for event in events { state.apply(event) }
+        var shown = shown
+        for name in Self.proofMembers { shown[name] = nil }
+        let candidates =
+            shown["fields"] == nil
+            ? Self.auditLines(of: thing, at: sequence, in: state, events)
+            : Self.historyEntries(of: thing, sequence, state)
+        var best: EntryReading?
+        for candidate in candidates {
+            let reading = EntryReading(shown, candidate)
+            if best.map({ reading.isBetter(than: $0) }) ?? true { best = reading }
+        }
+        self = best ?? EntryReading(withoutEntry: shown, thing)
+    }
+
+    /// Whether fewer members differ or, if as many do, fewer are not covered.
+    func isBetter(than other: EntryReading) -> Bool {
+        (differences.count, uncovered.count) < (other.differences.count, other.uncovered.count)
+    }
+
+    private init(_ shown: JSONObject, _ proved: Proved) {
+        var isOpen: (String) -> Bool = { _ in false }
+        if proved.isFirst { isOpen = { Self.membersOfBefore.contains($0) } }
+        compare(shown, with: proved.object, within: "", isOpen: isOpen)
+    }
+
+    /// The reading of an entry that the events do not give.
+    private init(withoutEntry shown: JSONObject, _ thing: EntityReference) {
+        differences = [Difference(member: "entity", shown: .string(thing.description), proved: nil)]
+        uncovered = shown.members.map(\.name).filter { !["entity", "sequence", "recordedAt"].contains($0) }
+    }
+}
+
+// MARK: - Comparing
+
+extension EntryReading {
+    private mutating func compare(
+        _ shown: JSONObject,
+        with proved: JSONObject,
+        within path: String,
+        isOpen: (String) -> Bool
+    ) {
+        for member in shown.members {
+            let name = path + member.name
+            switch (member.value.object, proved[member.name]) {
+            case _ where isOpen(name), (_, nil): uncovered.append(name)
+            case (let object?, let other?) where other.object != nil:
+                compare(object, with: other.object ?? JSONObject(), within: name + ".", isOpen: { _ in false })
+            case (_, let other?):
+                if member.value.isSameJSON(as: other) { continue }
+                differences.append(Difference(member: name, shown: member.value, proved: other))
+            }
+        }
+        for member in proved.members where shown[member.name] == nil && !isOpen(path + member.name) {
+            // A thing is named once for a whole document. How long a status lasted is told of neighbours alone.
+            if ["entity", "dwellMilliseconds"].contains(path + member.name) { continue }
+            differences.append(Difference(member: path + member.name, shown: nil, proved: member.value))
+        }
+    }
+
+    /// Takes the members that the entry itself calls not covered, and those within them, out of the differences.
+    mutating func concede(_ names: [String]) {
+        let isConceded = { (member: String) in names.contains { member == $0 || member.hasPrefix($0 + ".") } }
+        uncovered += differences.filter { isConceded($0.member) }.map { difference in
+            difference.proved.map { "\(difference.member) (the events say \(Self.text(of: $0)))" } ?? difference.member
+        }
+        differences.removeAll { isConceded($0.member) }
+    }
+
+    /// The first differences as a sentence; `nil` without any.
+    var fault: String? {
+        guard !differences.isEmpty else { return nil }
+        let shown = differences.prefix(3).map(Self.words).joined(separator: "; ")
+        return differences.count > 3 ? "\(shown); and \(differences.count - 3) more" : shown
+    }
+
+    private static func words(for difference: Difference) -> String {
+        guard let proved = difference.proved else {
+            return "its proof does not show that the event changed \(difference.shown.map(text) ?? "it")"
+        }
+        let said = "the events say \(text(of: proved))"
+        guard let shown = difference.shown else { return "\(difference.member) is missing, and \(said)" }
+        return "\(difference.member) is \(text(of: shown)), and \(said)"
+    }
+
+    /// A value as JSON, cut where it is long.
+    private static func text(of value: JSONValue) -> String {
+        let text = value.text
+        return DisplayText.escaped(text.count > 80 ? text.prefix(80) + "…" : text)
+    }
+}
+
+// MARK: - What the events give
+
+extension EntryReading {
+    /// An entry that the events give.
+    private struct Proved {
+        var object: JSONObject
+        /// Whether it is the first that they say of the thing.
+        let isFirst: Bool
+    }
+
+    private static func historyEntries(
+        of thing: EntityReference,
+        _ sequence: SequenceNumber,
+        _ state: LogState
+    ) -> [Proved] {
+        let entries = (try? state.history(of: thing)) ?? []
+        let objects = HistoryPrinter.objects(of: thing, entries)
+        return entries.indices.filter { entries[$0].sequence == sequence }.map { place in
+            var object = objects[place]
+            object["entity"] = .string(thing.description)
+            return Proved(object: object, isFirst: place == 0 && firstWords.contains(entries[place].change))
+        }
+    }
+
+    /// The lines of an audit, else the first appearance of the thing, which is what an edit is without the events before.
+    private static func auditLines(
+        of thing: EntityReference,
+        at sequence: SequenceNumber,
+        in state: LogState,
+        _ events: [RecordedEvent]
+    ) -> [Proved] {
+        var lines: [Proved] = []
+        let redacted = Set(events.lazy.map(\.envelope).filter { $0.holding == .redacted }.map(\.sequence))
+        state.forEachChange(of: [thing.kind], where: { $0 == thing }, includes: { $0.entry.sequence == sequence }) {
+            lines.append(Proved(object: AuditLine($0, redacted: redacted).json, isFirst: false))
+        }
+        if !lines.isEmpty { return lines }
+        return historyEntries(of: thing, sequence, state).filter(\.isFirst).map { first in
+            var object = first.object
+            (object["after"], object["fields"]) = (object["fields"], nil)
+            return Proved(object: object, isFirst: true)
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import EventLog
+import Foundation
+import Projections
+import TestSupport
+import Testing
+
+@testable import logtool
+
+/// A check of proved entries reads them out of the events again: nothing that is shown is taken on trust.
+@Suite struct ProvedEntryTests {
+    let folder: TemporaryDirectory
+
+    /// Sequences: 3 and 4 two messages, 5 the first is edited, 6 the second deleted.
+    init() throws {
+        folder = try TemporaryDirectory()
+        let edit =
+            #"{"op":0,"s":9,"t":"MESSAGE_UPDATE","d":{"id":"1001","channel_id":"10","author_id":"7","#
+            + #""author_username":"ada","content":"we agreed on five","created_at":"2026-01-01T00:00:00Z","#
+            + #""edited_at":"2026-01-02T00:00:00Z"}}"#
+        let delete = #"{"op":0,"s":10,"t":"MESSAGE_DELETE","d":{"id":"1002","channel_id":"10"}}"#
+        var frames = SampleCaptures.gateway(messages: 0)
+        frames += SampleCaptures.line(2, SampleCaptures.message(1, content: "we agreed on four"))
+        frames += SampleCaptures.line(3, SampleCaptures.message(2, content: "a promise"))
+        frames += SampleCaptures.line(60, edit) + SampleCaptures.line(61, delete)
+        try folder.write(frames, to: "c.ndjson")
+        _ = try tool("ingest", "L", "capture", "c.ndjson", "--kind", "gateway", "--as", "guild")
+    }
+
+    @Test(arguments: [
+        ("we agreed on five", "we agreed on six", "after.content is \"we agreed on six\", and the events say"),
+        ("we agreed on four", "we agreed on two", "before.content is \"we agreed on two\", and the events say"),
+        ("a promise", "no promise", "before.content is \"no promise\", and the events say \"a promise\""),
+        (#""by":"7""#, #""by":"8""#, "by is \"8\", and the events say \"7\""),
+        (#""change":"edited""#, #""change":"deleted""#, "change is \"deleted\", and the events say \"edited\""),
+        (#""change":"deleted""#, #""change":"edited""#, "change is \"edited\", and the events say \"deleted\""),
+        ("message:guild/10/1001", "message:guild/10/1002", "its proof does not show that the event changed"),
+        ("message:guild/10/1002", "message:guild/11/1002", "its proof does not show that the event changed"),
+        (#""remoteTime":"2026-01-02"#, #""remoteTime":"2026-01-03"#, "remoteTime is \"2026-01-03"),
+        (#""authorName":"ada""#, #""authorName":"eve""#, "before.authorName is \"eve\""),
+    ])
+    func anAlteredLineOfAnAuditDoesNotHold(text: String, other: String, reason: String) throws {
+        let lines = try tool("audit", "L", "--jsonl", "--prove").output
+        let range = try #require(lines.range(of: text))
+        let check = try ToolRun.run(
+            ["prove", "--check", "-"],
+            in: folder,
+            input: Data(lines.replacingCharacters(in: range, with: other).utf8)
+        )
+        #expect(check.exitCode == 1)
+        #expect(check.errors.contains(reason), "\(check.errors)")
+    }
+
+    @Test(arguments: [
+        (#""content":"we agreed on five""#, #""content":"we agreed on six""#), (#""by":"7""#, #""by":"8""#),
+        (#""change":"edited""#, #""change":"restored""#), ("message:guild/10/1001", "message:guild/10/1002"),
+    ])
+    func anAlteredHistoryDoesNotHold(text: String, other: String) throws {
+        let document = try tool("history", "L", "message:1001", "--json", "--prove").output
+        let range = try #require(document.range(of: text))
+        try folder.write(document.replacingCharacters(in: range, with: other), to: "p.json")
+        #expect(try tool("prove", "--check", "p.json").exitCode == 1)
+    }
+
+    @Test func theProofOfADeleteHasTheEventWithTheLastText() throws {
+        let line = try tool("audit", "L", "--deletes", "--jsonl", "--prove").output
+        let basis = try JSONValue.parse(line)["basis"]?.array
+        #expect(basis?.map { $0["sequence"]?.string } == ["4"])
+        let check = try ToolRun.run(["prove", "--check", "-"], in: folder, input: Data(line.utf8))
+        #expect(check.exitCode == 0)
+        #expect(check.output.hasPrefix("holds: "))
+        #expect(!check.output.contains("not covered: before"))
+    }
+
+    @Test func whatNoProvedEventSaysIsNamed() throws {
+        let line = try tool("audit", "L", "--deletes", "--jsonl", "--prove").output
+        var object = try #require(try JSONValue.parse(line).object)
+        object["basis"] = nil
+        object["by"] = .string("eve")
+        let input = Data(JSONValue.object(object).text.utf8)
+        let people = try ToolRun.run(["prove", "--check", "-"], in: folder, input: input)
+        #expect(people.exitCode == 0)
+        #expect(people.output.contains("not covered: before of entry 1\n"))
+        #expect(people.output.contains("not covered: by of entry 1\n"))
+        let answer = try JSONValue.parse(
+            try ToolRun.run(["prove", "--check", "-", "--json"], in: folder, input: input).output
+        )
+        let members = answer["notCovered"]?.array?.first?["members"]?.array?.compactMap(\.string)
+        #expect(members.map(Set.init) == ["before", "by"])
+        #expect(try tool("help", "prove").output.contains("not covered"))
+    }
+
+    @Test func whatStandsAroundTheEntriesIsNotCovered() throws {
+        let found = try tool("history", "L", "--match", "promise", "--json", "--prove").output
+        let check = try ToolRun.run(["prove", "--check", "-"], in: folder, input: Data(found.utf8))
+        #expect(check.exitCode == 0)
+        #expect(check.output.contains("not covered: holds of entry 1\n"))
+        #expect(check.output.hasSuffix("not covered: what other events say of the same things\n"))
+        let other = found.replacingOccurrences(of: "message:guild/10/1002", with: "message:guild/10/1001")
+        let forged = try ToolRun.run(["prove", "--check", "-"], in: folder, input: Data(other.utf8))
+        #expect(forged.exitCode == 1)
+    }
+
+    @Test func aProofWithoutItsEventProvesNoEntry() throws {
+        let line = try tool("audit", "L", "--deletes", "--jsonl", "--prove").output
+        var object = try #require(try JSONValue.parse(line).object)
+        var proof = try #require(object["proof"]?.object)
+        (proof["event"], proof["leaf"], proof["salt"]) = (nil, nil, nil)
+        object["proof"] = .object(proof)
+        let check = try ToolRun.run(
+            ["prove", "--check", "-"],
+            in: folder,
+            input: Data(JSONValue.object(object).text.utf8)
+        )
+        #expect(check.exitCode == 1)
+        #expect(check.errors.contains("it has no event, only a leaf hash"))
+    }
+
+    private func tool(_ arguments: String...) throws -> ToolRun { try ToolRun.run(arguments, in: folder) }
+
+    // MARK: Random logs
+
+    /// Every member of every line of a random log of each app is altered in turn. The check says no, or names the member
+    /// as not covered.
+    @Test(arguments: ["retrocast", "sidebar", "vibechannel", "vibestatus", "punchlist"])
+    func noAlteredMemberOfARandomLogGetsAFalseYes(app: String) throws {
+        let stream = EventStream(of: try EventStream.lists(of: app), seed: 4_301, mutatingBytes: false)
+        let log = try TemporaryLog(stream.events.map(\.draft))
+        let lines = try Self.lines(of: log, count: Self.lineCount)
+        try #require(lines.count > 4)
+        var (refused, open) = (0, 0)
+        for line in lines {
+            let whole = try #require(Self.check(line))
+            #expect(whole.holds, "\(whole.reason)")
+            let uncovered = whole.open.flatMap(\.members)
+            for mutation in Self.mutations(of: line) {
+                let check = try #require(Self.check(mutation.line))
+                if !check.holds {
+                    refused += 1
+                    continue
+                }
+                open += 1
+                let named = check.open.flatMap(\.members) + uncovered
+                #expect(
+                    named.contains { Self.isSame($0, mutation.member) },
+                    "\(app): \(mutation.member) of \(JSONValue.object(line).text)"
+                )
+            }
+        }
+        print("\(app): \(lines.count) lines, \(refused) alterations refused, \(open) of members that are not covered")
+        #expect(refused > open * 2, "nearly all that is shown is covered")
+    }
+
+    private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
+    private static let lineCount = isLong ? 400 : 16
+
+    /// Lines of `audit` and `history` as the commands make them, with their proofs.
+    private static func lines(of log: TemporaryLog, count: Int) throws -> [JSONObject] {
+        try log.store.read { session in
+            let state = try Replay.logState(of: session)
+            var lines: [JSONObject] = []
+            try state.forEachChange(
+                of: AuditOptions.auditable,
+                where: { _ in true },
+                last: count,
+                earlier: EntryProof.basisMax,
+                includes: { _ in true }
+            ) { lines.append(try AuditLine($0, isProved: true, in: session).json) }
+            var histories: [JSONObject] = []
+            try state.forEachHistory { thing, entries in
+                guard histories.count < count else { return }
+                for (place, shown) in HistoryPrinter.objects(of: thing, entries).enumerated().suffix(2) {
+                    let proof = try EntryProof(
+                        of: shown,
+                        of: thing,
+                        at: entries[place].sequence,
+                        after: entries[..<place].suffix(EntryProof.basisMax).map(\.sequence),
+                        in: session
+                    )
+                    var line = shown
+                    line["entity"] = .string(thing.description)
+                    for member in try proof.members().members { line[member.name] = member.value }
+                    histories.append(line)
+                }
+            }
+            return lines + histories
+        }
+    }
+
+    private static func check(_ line: JSONObject) -> ProvedEntries? {
+        ProvedEntries(Array(JSONValue.object(line).text.utf8), forEnvelope: false, read: EntryProof.check)
+    }
+
+    /// A member is named by itself, by what it is part of, or by a part.
+    private static func isSame(_ named: String, _ member: String) -> Bool {
+        let name = named.split(separator: " ").first.map(String.init) ?? named
+        return name == member || member.hasPrefix(name + ".") || name.hasPrefix(member + ".") || name == "entity"
+    }
+
+    private struct Mutation {
+        let member: String
+        let line: JSONObject
+    }
+
+    /// The line with each member altered, each taken away, and a member too many.
+    private static func mutations(of line: JSONObject) -> [Mutation] {
+        var shown = line
+        for name in EntryReading.proofMembers { shown[name] = nil }
+        let altered = mutations(of: shown, within: "").map { member, object in
+            var whole = object
+            for name in EntryReading.proofMembers { whole[name] = line[name] }
+            return Mutation(member: member, line: whole)
+        }
+        var more = line
+        more["verdict"] = .string("guilty")
+        return altered + [Mutation(member: "verdict", line: more)]
+    }
+
+    private static func mutations(of object: JSONObject, within path: String) -> [(member: String, object: JSONObject)]
+    {
+        var found: [(String, JSONObject)] = []
+        for member in object.members {
+            let name = path + member.name
+            var altered = object
+            altered[member.name] = other(than: member.value)
+            found.append((name, altered))
+            // Without it less is shown, and of how long a status lasted only neighbours tell.
+            if name != "dwellMilliseconds", name != "entity" {
+                altered[member.name] = nil
+                found.append((name, altered))
+            }
+            guard let inner = member.value.object else { continue }
+            for (part, mutated) in mutations(of: inner, within: name + ".") {
+                altered[member.name] = .object(mutated)
+                found.append((part, altered))
+            }
+        }
+        return found
+    }
+
+    private static func other(than value: JSONValue) -> JSONValue {
+        switch value {
+        case .null: .bool(true)
+        case .bool(let truth): .bool(!truth)
+        case .number: .string("another")
+        case .string(let text): .string(text + "0")
+        case .array(let values): .array(values + [.string("more")])
+        case .object: .string("another")
+        }
+    }
+}
