@@ -64,7 +64,9 @@ import Testing
         #expect(lines?.map { $0["sequence"] as? String } == sequences)
     }
 
-    @Test(arguments: [["--author", "bob"], ["--change", "retitled"], ["--match", "nowhere"], ["--only", "items"]])
+    @Test(arguments: [
+        ["--author", "ada", "--change", "move"], ["--change", "retitled"], ["--match", "nowhere"], ["--only", "items"],
+    ])
     func whereNothingFitsTheListIsEmptyAndTheCodeIs1(options: [String]) throws {
         let run = try ToolRun.run(["audit", "L", "--json"] + options, in: folder)
         #expect(run.exitCode == 1)

@@ -18,7 +18,7 @@ import Testing
         (["events", "L", "--source", "gild"], "did you mean \"guild\"?"),
         (["events", "L", "--kind", "nope"], "there is gateway.frame/1"),
         (["events", "L", "--from", "4", "--to", "2"], "no event lies between --from and --to"),
-        (["events", "L", "--channel", "nope"], "nothing in the log fits"),
+        (["events", "L", "--channel", "nope"], "there is general (guild/10)"),
         (["gaps", "L", "--source", "nope"], "there is guild"),
         (["replay", "L", "--source", "nope"], "there is guild"),
         (["replay", "L", "--source", "nope", "--at", "2"], "there is guild"),

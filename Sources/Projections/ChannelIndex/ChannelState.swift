@@ -39,11 +39,19 @@ public struct ChannelState: Sendable {
     }
 
     /// The rows in the form of a state document, without `digest`, which only a whole state has.
-    public func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
+    ///
+    /// - Parameter namesAuthors: whether rows of deleted messages have the member `authorName`, which is in no document for
+    ///   scripts.
+    public func document(
+        _ options: DocumentOptions = DocumentOptions(),
+        namesAuthors: Bool = false
+    ) -> JSONValue {
         var document = JSONObject()
         for member in header(options) { document[member.name] = member.value }
         for section in Self.sections where options.includes(section) {
-            document[section.rawValue] = .array(rows(in: section, asOf: asOf(options)))
+            var rows = rows(in: section, asOf: asOf(options))
+            if namesAuthors, section == .deletedMessages { nameAuthors(of: &rows) }
+            document[section.rawValue] = .array(rows)
         }
         return .object(document)
     }
@@ -89,6 +97,18 @@ extension ChannelState {
 
     private func row(for key: EntityKey, asOf: Timestamp) -> JSONValue? {
         source.fold(for: key.section)?.row(for: key, context: source.rowContext(asOf: asOf)).map(source.withSource)
+    }
+
+    /// Adds the names of their authors to the rows of all deleted messages.
+    private func nameAuthors(of rows: inout [JSONValue]) {
+        let (messages, context) = (source.parts.messages, source.rowContext(asOf: nil))
+        for (index, place) in zip(rows.indices, places(in: .deletedMessages)) {
+            guard case .object(var row) = rows[index] else { continue }
+            row["authorName"] = messages.withRow(of: .deletedMessages, at: place, context.names, context.rules) {
+                $0.authorName.json
+            }.flatMap { $0 }
+            rows[index] = .object(row)
+        }
     }
 
     /// The keys of the rows, in the document's order.

@@ -126,6 +126,9 @@ extension Channels {
         }
     }
 
+    /// What a channel was called last; `nil` if no event told.
+    func name(of channel: EntityID) -> String? { recordPlaces[channel].flatMap { records[$0].fields.name } }
+
     /// All channels that have a record, deleted ones included.
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
         guard section == .channels else { return [] }

@@ -60,6 +60,9 @@ package struct LentMessage {
         }
     }
 
+    /// The author's name for display, also of a deleted message, whose row has none.
+    package var authorName: LentValue { version?.authorName ?? .none }
+
     /// Whether the row is one of a live message.
     var isLive: Bool { if case .live = ending { true } else { false } }
 

@@ -116,9 +116,11 @@ struct AuditSummary {
     /// Size and root of the log that was read.
     let size: UInt64
     let root: Hash256
+    /// Whether no option chose among the changes.
+    let isOfAll: Bool
 
-    init(size: UInt64, root: Hash256) {
-        (self.size, self.root) = (size, root)
+    init(size: UInt64, root: Hash256, isOfAll: Bool) {
+        (self.size, self.root, self.isOfAll) = (size, root, isOfAll)
     }
 
     var total: Int { counts.values.reduce(0, +) }
@@ -128,7 +130,9 @@ struct AuditSummary {
         let words = AuditEntry.Class.allCases.compactMap { kind -> String? in
             counts[kind].map { "\($0) \(kind.rawValue)\($0 == 1 ? "" : "s")" }
         }
-        return words.isEmpty ? "no edits, deletes, moves or restores" : words.joined(separator: ", ")
+        if !words.isEmpty { return words.joined(separator: ", ") }
+        // Of a choice that fits nothing this would be said of the whole log.
+        return isOfAll ? "no edits, deletes, moves or restores" : "no change fits"
     }
 
     /// What the lines cannot show, as sentences.

@@ -7,12 +7,47 @@ struct AuditSelection {
     private let options: AuditOptions
     private let text: TextMatch?
     private let things: HistorySelection
+    /// The ids of the people that `--author` and `--by` mean; `nil` without them.
+    private let author: String?
+    private let doer: String?
 
-    /// - Throws: `Failure` with exit code 1 if the log has no such source.
-    init(_ options: AuditOptions, in session: borrowing ReadSession) throws {
+    /// - Throws: `Failure` with exit code 1 if the log has no such source, channel, thing or person, with exit code 2 if
+    ///   several channels or people fit.
+    init(_ options: AuditOptions, of state: LogState, in session: borrowing ReadSession) throws {
         self.options = options
         text = options.match.text
-        things = try HistorySelection(options.selectors, in: session)
+        let selectors = options.selectors
+        try KnownNames(session).check(source: selectors.source)
+        if let entity = selectors.entity, state.find(entity).isEmpty {
+            _ = try EntityArgument.only(entity, in: state, of: session)
+        }
+        things = try HistorySelection(try selectors.resolved(in: state), in: session)
+        // Read once: both options mean people.
+        let known = options.author == nil && options.by == nil ? [] : state.authors(of: selectors.source)
+        author = try options.author.map { try Self.id(of: $0, among: known) }
+        doer = try options.by.map {
+            try Self.id(of: $0, among: known + state.doers(to: options.kinds, of: selectors.source))
+        }
+    }
+
+    /// The id that a text means: it is one, or the name that goes with one.
+    ///
+    /// - Throws: `Failure` with exit code 1 that lists who there is if nobody fits; with exit code 2 and the ids if several
+    ///   people have the name.
+    private static func id(of wanted: String, among known: [LogState.Person]) throws -> String {
+        if known.contains(where: { $0.hasID(wanted) }) { return wanted }
+        let named = known.filter { $0.isCalled(wanted) }
+        if let first = named.first, named.allSatisfy({ $0.hasID(first.id) }) { return first.id }
+        let shown = { (people: [LogState.Person]) in
+            let texts = people.map { $0.name == nil || $0.name == $0.id ? $0.id : "\($0.name ?? "") (\($0.id))" }
+            return Set(texts).sorted()
+        }
+        guard named.isEmpty else {
+            let matches = shown(named).prefix(10).joined(separator: ", ")
+            throw Failure("find author \"\(wanted)\": several people fit: \(matches); name one by the id")
+        }
+        let words = Set(known.flatMap { [$0.id, $0.name].compactMap { $0 } }).sorted()
+        throw KnownNames.failure("author", wanted, shown(known), words: words, ifNone: "it tells of nobody")
     }
 
     /// True if a thing is of the requested source and channel, or is the requested entity. Tested before the thing's
@@ -24,8 +59,8 @@ struct AuditSelection {
     /// True if a change is of the requested kind, range, author and text. The text may be on either side of the change.
     func includes(_ change: AuditEntry) -> Bool {
         guard things.includes(change.entry.sequence), isOfKind(change) else { return false }
-        if let by = options.by, change.entry.by.map({ isSame($0, by) }) != true { return false }
-        if let author = options.author, !isWritten(by: author, change) { return false }
+        if let doer, change.entry.by.map({ isSame($0, doer) }) != true { return false }
+        if let author, !isWritten(by: author, change) { return false }
         guard let text else { return true }
         return [change.before, change.after].contains { fields in
             fields.map { EntryTexts.texts(of: $0).contains { text.range(in: $0.text) != nil } } ?? false
@@ -43,7 +78,7 @@ struct AuditSelection {
     /// True if somebody wrote the thing, before or after the change.
     private func isWritten(by author: String, _ change: AuditEntry) -> Bool {
         [change.before, change.after].contains { fields in
-            ["author", "authorName"].contains { fields?[$0]?.string.map { isSame($0, author) } == true }
+            (fields?["author"]?.string ?? fields?["authorName"]?.string).map { isSame($0, author) } == true
         }
     }
 

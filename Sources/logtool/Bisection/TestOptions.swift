@@ -60,6 +60,16 @@ struct TestOptions: ParsableArguments {
         }
     }
 
+    /// Puts the full name of the channel in the place of a name that people see, so that the test means the same channel
+    /// at every point.
+    ///
+    /// - Throws: as `ChannelArgument.only`.
+    mutating func nameChannel(in store: EventStore) throws {
+        guard let channel else { return }
+        let state = try StateLoader(store: store, isQuiet: true).logState(for: StateQuery())
+        self.channel = try ChannelArgument.only(channel, in: state)
+    }
+
     /// The test; `nil` if none is given.
     ///
     /// - Parameter isQuiet: Whether a command's own output is discarded.

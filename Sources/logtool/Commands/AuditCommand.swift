@@ -73,7 +73,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery())
         let printer = try printer()
         let summary = try store.read { session in
-            let chosen = try AuditSelection(selection, in: session)
+            let chosen = try self.chosen(of: state, in: session)
             progress.begin("looking at histories")
             try printer.begin()
             let summary = try list(state, chosen, session, with: printer)
@@ -88,6 +88,18 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         if summary.total == 0, !selection.given.isEmpty, selection.selectors.count != 0 { throw nothingFits(in: state) }
     }
 
+    /// What the options choose. If one of them fits nothing, a program still gets a complete document.
+    private func chosen(of state: LogState, in session: borrowing ReadSession) throws -> AuditSelection {
+        do {
+            return try AuditSelection(selection, of: state, in: session)
+        } catch let misfit as Failure where misfit.exitCode == Outcome.no {
+            let output = output.standardOutput
+            if lists.form == .document { try output.line("[]") }
+            try output.flush()
+            throw misfit
+        }
+    }
+
     /// Prints the selected changes and counts them.
     private func list(
         _ state: LogState,
@@ -97,7 +109,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     ) throws -> AuditSummary {
         // The log may have grown since the state was made.
         let size = state.sequence.rawValue
-        var summary = AuditSummary(size: size, root: try session.root(size: size))
+        var summary = AuditSummary(size: size, root: try session.root(size: size), isOfAll: selection.given.isEmpty)
         // Of all things, compactions drop only messages.
         if selection.kinds.contains(.message) {
             summary.droppedMessages = state.droppedMessageCount(where: chosen.includes)

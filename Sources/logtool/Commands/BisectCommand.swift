@@ -106,8 +106,9 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     /// - Throws: `Outcome.no` unless one event was found; the printed reason is then on standard output. `Failure` with
     ///   exit code 2 for points in the wrong order and for a test that gives no answer.
-    func run() throws {
+    mutating func run() throws {
         let store = try log.open(isQuiet: output.quiet)
+        try test.nameChannel(in: store)
         let range = try store.read { try ends(in: $0) }
         var query = StateQuery(profile: reading.profile)
         // Limits what a command gets. The fold is always whole.

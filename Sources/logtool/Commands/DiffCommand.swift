@@ -92,10 +92,14 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         if first { return try findFirstDifference() }
         if mapping.map != nil || other.isCache { return try compareWithCache() }
         let progress = output.progress("replaying")
-        let differences = selectors.chosen(try allDifferences(progress))
+        let all = try allDifferences(progress)
+        var differences = selectors.chosen(all)
         // A misspelt name must not read as "the same".
         if differences.isEmpty, selectors.namesThings {
-            try selectors.checkThatSomethingFits(in: documents(progress), areDocuments: areDocuments)
+            let states = try documents(progress)
+            let selectors = try selectors.named(in: states)
+            try selectors.checkThatSomethingFits(in: states, areDocuments: areDocuments)
+            differences = selectors.chosen(all)
         }
         // After the selection, so that only the differences that are printed are explained.
         progress.begin("finding the events responsible")
@@ -222,6 +226,25 @@ extension SelectorOptions {
     fileprivate func chosen(_ differences: [StateDifference]) -> [StateDifference] {
         let fitting = entity == nil && channel == nil ? differences : differences.filter { isAbout($0.entity) }
         return fitting.suffix(count ?? fitting.count)
+    }
+
+    /// The options with the channel by its full name, if it is no id of a state's channel but the name of one.
+    ///
+    /// - Throws: `Failure` with exit code 2 and the matches if several channels have the name.
+    fileprivate func named(in states: [JSONValue]) throws -> SelectorOptions {
+        guard let channel else { return self }
+        let rows = states.flatMap { $0["channels"]?.array ?? [] }
+        let source = { (row: JSONValue) in row["source"]?.string ?? "" }
+        if rows.contains(where: { channel.fits([source($0), $0["id"]?.string ?? ""]) }) { return self }
+        let matches = rows.filter { row in row["name"]?.string.map { channel.fits([source(row), $0]) } ?? false }
+        let names = Set(matches.map { EntityReference(kind: .channel, parts: [source($0), $0["id"]?.string ?? ""]) })
+        guard names.count < 2 else {
+            let shown = names.map(\.description).sorted().prefix(10).joined(separator: ", ")
+            throw Failure("find \"\(channel)\": several channels fit: \(shown)")
+        }
+        var options = self
+        options.channel = names.first ?? channel
+        return options
     }
 
     /// Refuses to call two states the same if neither has the requested thing: nothing was compared.

@@ -39,7 +39,8 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         // A misspelt source must not look like one without gaps.
         try store.read { try KnownNames($0).check(source: selectors.source) }
         let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery(retained: true))
-        let gaps = try store.read { try chosen(state.gaps, in: $0) }
+        let channel = try selectors.channel.map { try self.channel($0, in: state) }
+        let gaps = try store.read { try chosen(state.gaps, about: channel, in: $0) }
         progress.end()
         let output = output.paged(unless: lists.form)
         let documents = gaps.map { JSONValue.object(Self.json(source: $0.source, gap: $0.gap)) }
@@ -59,13 +60,24 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
 
     /// The gaps of the requested source and topic that were open at some time between the two points, both inclusive;
     /// of these the last `-n`. A gap without an end is still open.
-    private func chosen(_ gaps: [SourceGap], in session: borrowing ReadSession) throws -> [SourceGap] {
+    private func chosen(
+        _ gaps: [SourceGap],
+        about channel: EntityReference?,
+        in session: borrowing ReadSession
+    ) throws -> [SourceGap] {
         guard let span = try span(in: session) else { return [] }
         let fitting = gaps.filter { source, gap in
-            (selectors.source ?? source) == source && isAbout(selectors.channel, source, gap)
+            (selectors.source ?? source) == source && isAbout(channel, source, gap)
                 && gap.from <= span.upperBound && (gap.to ?? span.upperBound) >= span.lowerBound
         }
         return fitting.suffix(selectors.count ?? fitting.count)
+    }
+
+    /// A channel as it was asked for, or the one of that name where it is no id and no topic of a gap.
+    private func channel(_ wanted: EntityReference, in state: LogState) throws -> EntityReference {
+        let isTopic = state.gaps.contains { isAbout(wanted, $0.source, $0.gap) && $0.gap.topic != nil }
+        if isTopic || state.channels(called: wanted, of: selectors.source).isEmpty { return wanted }
+        return try ChannelArgument.only(wanted, of: selectors.source, in: state)
     }
 
     /// True if a gap concerns a channel: its topic is the channel, or it concerns the whole source. A reference with

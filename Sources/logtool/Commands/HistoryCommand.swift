@@ -64,6 +64,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         if let text = match.text {
             let state = try loader.logState(for: StateQuery(profile: reading.profile))
+            let selectors = try selectors.resolved(in: state)
             let selection = try store.read { try HistorySelection(selectors, in: $0) }
             let output = output.paged(unless: lists.form)
             if proving.prove {
@@ -80,9 +81,14 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         } else if let entity {
             // The history is that of the loader's session. The log may have grown since, which changes no entry.
             let (reference, all) = try loader.history(of: entity, profile: reading.profile)
+            // Only the name of a channel needs the whole state.
+            let selectors =
+                selectors.channel == nil
+                ? selectors
+                : try selectors.resolved(in: loader.logState(for: StateQuery(profile: reading.profile)))
             // One session, so that the proofs are under one root.
             let (entries, proofs) = try store.read { session in
-                let entries = try chosen(of: reference, all, session)
+                let entries = try chosen(of: reference, all, by: selectors, session)
                 return (entries, try self.proofs(of: entries, among: all, of: reference, in: session))
             }
             let output = output.paged(unless: lists.form)
@@ -98,6 +104,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     private func chosen(
         of reference: EntityReference,
         _ all: [HistoryEntry],
+        by selectors: SelectorOptions,
         _ session: borrowing ReadSession
     ) throws -> [HistoryEntry] {
         let selection = try HistorySelection(selectors, in: session)

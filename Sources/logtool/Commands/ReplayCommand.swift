@@ -150,8 +150,8 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         if let channel = selectors.channel {
             let state = try loader.channel(channel, for: query)
             if lists.json { return try state.writeLines(options) { try output.write($0) } }
-            let document = state.document(options)
-            if lists.jsonl { return try printLines(of: document, to: output) }
+            if lists.jsonl { return try printLines(of: state.document(options), to: output) }
+            let document = state.document(options, namesAuthors: true)
             return try print(document, ShownChannels(document: document), to: output)
         }
         var state = try loader.logState(for: query)

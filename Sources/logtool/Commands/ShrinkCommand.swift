@@ -104,9 +104,10 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     ///
     /// - Throws: `Failure` with exit code 1 if the test fails for the whole log, with 2 if the target exists. The
     ///   target is refused both before the search and before the write, because a search may take long.
-    func run() throws {
+    mutating func run() throws {
         let begin = ContinuousClock.now
         let store = try log.open(isQuiet: output.quiet)
+        try test.nameChannel(in: store)
         try refuseExisting(target)
         // The root names exactly these events, so that answers of a log that has grown since are not used.
         let root = try store.read { try $0.root(size: $0.head.rawValue) }

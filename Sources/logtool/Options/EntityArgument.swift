@@ -22,7 +22,9 @@ enum EntityArgument {
         in state: LogState,
         of session: borrowing ReadSession
     ) throws -> EntityReference {
-        let matches = state.find(reference)
+        var matches = state.find(reference)
+        // Of channels, people see the names.
+        if matches.isEmpty, reference.kind == .channel { matches = state.channels(called: reference).map(\.reference) }
         // Not in the state: perhaps it never was, perhaps a compaction dropped it.
         guard let match = matches.first else {
             if let dropped = try Compaction.dropped(reference, in: state, session).first { throw failure(for: dropped) }
@@ -57,5 +59,42 @@ enum ChannelArgument {
             throw ValidationError("\"\(text)\" names no channel: write SOURCE/ID")
         }
         return reference
+    }
+
+    /// The one channel of a state, live or gone, that an option means: by its id or, if it is no id, by the name that
+    /// `replay` prints.
+    ///
+    /// - Throws: `Failure` with exit code 1 that lists the channels if none fits; with exit code 2 and the matches if
+    ///   several fit.
+    static func only(
+        _ reference: EntityReference,
+        of source: SourceName? = nil,
+        in state: LogState
+    ) throws -> EntityReference {
+        let matches = state.channels(called: reference, of: source)
+        if matches.count == 1 { return matches[0].reference }
+        if matches.contains(where: { $0.reference == reference }) { return reference }
+        let wanted = reference.parts.joined(separator: "/")
+        guard matches.isEmpty else {
+            let shown = matches.prefix(10).map(text).joined(separator: ", ")
+            let more = matches.count > 10 ? " and \(matches.count - 10) more" : ""
+            throw Failure("find channel \"\(wanted)\": several channels fit: \(shown)\(more)")
+        }
+        let known = state.knownChannels(of: source)
+        let words = known.flatMap { [$0.name, $0.reference.parts.last].compactMap { $0 } }
+        throw KnownNames.failure(
+            "channel",
+            wanted,
+            known.map(text),
+            words: Set(words).sorted(),
+            ifNone: "it has no channels"
+        )
+    }
+
+    /// `general (guild/10)`: the name and what tells it from others; `vibe/general` where both are the same.
+    private static func text(of channel: LogState.KnownChannel) -> String {
+        let place = channel.reference.description.dropFirst("channel:".count)
+        guard let name = channel.name, name != channel.reference.parts.last else { return String(place) }
+        return "\(name) (\(place))"
     }
 }

@@ -32,11 +32,21 @@ struct KnownNames {
     }
 
     /// The error for an unknown name: a similar one, and at most twelve of the known ones.
-    private static func failure(_ noun: String, _ name: String, _ known: [String]) -> Failure {
-        let near = Suggestion.clause(for: name, among: known)
+    ///
+    /// - Parameters:
+    ///   - words: what the name may have been meant for; the known names, unless they stand with more.
+    ///   - ifNone: what is said of a log without any.
+    static func failure(
+        _ noun: String,
+        _ name: String,
+        _ known: [String],
+        words: [String]? = nil,
+        ifNone: String = "it is empty"
+    ) -> Failure {
+        let near = Suggestion.clause(for: name, among: words ?? known)
         let shown = known.prefix(12).joined(separator: ", ")
         let more = known.count > 12 ? " and \(known.count - 12) more" : ""
-        let has = known.isEmpty ? "it is empty" : "there is \(shown)\(more)"
+        let has = known.isEmpty ? ifNone : "there is \(shown)\(more)"
         return Failure("find \(noun) \"\(name)\": the log has none; \(has)\(near)", exitCode: Outcome.no)
     }
 }

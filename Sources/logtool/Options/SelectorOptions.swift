@@ -15,7 +15,7 @@ struct SelectorOptions: ParsableArguments {
     var source: SourceName?
 
     @Option(
-        help: ArgumentHelp("Only this channel: SOURCE/ID, or its id alone.", valueName: "channel"),
+        help: ArgumentHelp("Only this channel: SOURCE/ID, its id alone, or its name.", valueName: "channel"),
         transform: ChannelArgument.parse
     )
     var channel: EntityReference?
@@ -77,6 +77,15 @@ struct SelectorOptions: ParsableArguments {
             ("-n", count.map(String.init)),
         ]
         return all.compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    /// The options with the channel by its full name, after a search by id and name.
+    ///
+    /// - Throws: as `ChannelArgument.only`.
+    func resolved(in state: LogState) throws -> SelectorOptions {
+        var options = self
+        options.channel = try channel.map { try ChannelArgument.only($0, of: source, in: state) }
+        return options
     }
 
     /// Refuses options that mean nothing for what a command lists.

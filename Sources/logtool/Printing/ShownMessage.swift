@@ -37,7 +37,7 @@ enum ShownMessage {
 
     /// The author's name, else the id.
     var author: LentValue {
-        let name = self[.authorName]
+        let name = if case .lent(let message) = self { message.authorName } else { self[.authorName] }
         return name.isText ? name : self[.author]
     }
 }

@@ -126,7 +126,11 @@ struct EventSelection {
             },
             progress: progress
         )
-        return touched[try EntityArgument.only(wanted, in: state, of: session)] ?? []
+        let thing =
+            isChannel
+            ? try ChannelArgument.only(wanted, of: selectors.source, in: state)
+            : try EntityArgument.only(wanted, in: state, of: session)
+        return touched[thing] ?? []
     }
 }
 

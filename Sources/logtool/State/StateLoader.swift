@@ -83,7 +83,21 @@ struct StateLoader {
     /// - Throws: `Failure` with exit code 1 if the state has no such channel; with exit code 2 and the matches if
     ///   several fit.
     func channel(_ name: EntityReference, for query: StateQuery) throws -> ChannelState {
-        let states = try store.read { session in
+        var states = try channels(named: name, for: query)
+        if states.isEmpty {
+            // No id: perhaps a name, which only the whole state tells.
+            states = try channels(named: try ChannelArgument.only(name, in: try logState(for: query)), for: query)
+        }
+        guard let state = states.first else {
+            throw Failure("find \"\(name)\": the state has nothing of such a channel", exitCode: Outcome.no)
+        }
+        if states.count == 1 { return state }
+        let shown = states.map(\.reference.description).joined(separator: ", ")
+        throw Failure("find \"\(name)\": several channels fit: \(shown)")
+    }
+
+    private func channels(named name: EntityReference, for query: StateQuery) throws -> [ChannelState] {
+        try store.read { session in
             let last = try sequence(of: query, in: session)
             return try Replay.channels(
                 named: name,
@@ -93,12 +107,6 @@ struct StateLoader {
                 progress: reporter(until: session.head)
             )
         }
-        guard let state = states.first else {
-            throw Failure("find \"\(name)\": the state has nothing of such a channel", exitCode: Outcome.no)
-        }
-        if states.count == 1 { return state }
-        let shown = states.map(\.reference.description).joined(separator: ", ")
-        throw Failure("find \"\(name)\": several channels fit: \(shown)")
     }
 
     /// The last event of the state. Unless `isQuiet`, a notice on standard error points out a time before the first
