@@ -19,7 +19,9 @@ import Testing
 
     static let webToken = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl_-"
 
-    static let examples = [
+    static let examples = plain + named + nested + written
+
+    private static let plain = [
         Example(.gatewayFrame, #"{"op":2,"d":{"token":"s3"}}"#, #"{"op":2,"d":{"token":"[redacted]"}}"#),
         Example(
             .gatewayFrame,
@@ -108,6 +110,84 @@ import Testing
         ),
     ]
 
+    /// Names, and the ways in which they are spelled.
+    private static let names = [
+        "x-api-key", "X-Api-Key", "x.api.key", "client_secret", "clientSecret", "Client Secret", "password", "Password",
+        "passwd", "cookie", "Set-Cookie", "setCookie", "refresh_token", "refresh.token", "refreshToken", "api key",
+        "accessToken", "access token", "webAuthToken", "secret_access_key", "X-Auth-Token", "pass\\u0077ord",
+    ]
+    private static let named =
+        names.map { name in
+            Example(.realtimeFrame, #"{"a":1,"\#(name)":"s3","b":"c"}"#, #"{"a":1,"\#(name)":"[redacted]","b":"c"}"#)
+        } + pairs
+    private static let pairs = [
+        Example(
+            .gatewayFrame,
+            #"{"headers":[{"name":"X-Api-Key","value":"s3"},{"name":"Accept","value":"x"}]}"#,
+            #"{"headers":[{"name":"X-Api-Key","value":"[redacted]"},{"name":"Accept","value":"x"}]}"#
+        ),
+        Example(
+            .gatewayFrame,
+            #"{"h":[{"value":"a=s3","x":1,"key":"Cookie"}],"value":"kept"}"#,
+            #"{"h":[{"value":"[redacted]","x":1,"key":"Cookie"}],"value":"kept"}"#
+        ),
+        Example(
+            .gatewayFrame,
+            #"{"key":"password","value":17}"#,
+            #"{"key":"password","value":"[redacted]"}"#
+        ),
+        Example(.itemsMessage, #"{"anything":"\#(webToken)"}"#, #"{"anything":"[redacted]"}"#),
+        Example(.itemsMessage, #"["see \#(webToken)."]"#, #"["see [redacted]."]"#),
+    ]
+
+    /// JSON in a string of JSON.
+    private static let nested = [
+        Example(
+            .realtimeFrame,
+            #"{"body":"{\"access_token\":\"s3\",\"a\":[1]}"}"#,
+            #"{"body":"{\"access_token\":\"[redacted]\",\"a\":[1]}"}"#
+        ),
+        Example(
+            .realtimeFrame,
+            #"{"body":"{\"a\":\"{\\\"password\\\":17}\"}"}"#,
+            #"{"body":"{\"a\":\"{\\\"password\\\":\\\"[redacted]\\\"}\"}"}"#
+        ),
+        Example(
+            .serverSentEvent,
+            "data: {\"b\":\"{\\\"client_secret\\\":\\\"s\\\\\\\"3\\\"}\"}\n\n",
+            "data: {\"b\":\"{\\\"client_secret\\\":\\\"[redacted]\\\"}\"}\n\n"
+        ),
+        Example(
+            .realtimeFrame,
+            #"{"body":"{\"password\":\"s3\", cut"}"#,
+            #"{"body":"{\"password\":\"[redacted]\", cut"}"#
+        ),
+    ]
+
+    /// What is a secret within a text.
+    private static let written = [
+        Example(.itemsMessage, #"["https://ada:s3cret@h/x?y=1"]"#, #"["https://[redacted]@h/x?y=1"]"#),
+        Example(.itemsMessage, #"["postgres:\/\/ada:s3@h\/db"]"#, #"["postgres:\/\/[redacted]@h\/db"]"#),
+        Example(
+            .itemsMessage,
+            #"["https://b/o?X-Amz-Date=1&X-Amz-Signature=ab12&x=1"]"#,
+            #"["https://b/o?X-Amz-Date=1&X-Amz-Signature=[redacted]&x=1"]"#
+        ),
+        Example(.itemsMessage, #"["https://b/o?sv=1&sig=a%2Bb%3D"]"#, #"["https://b/o?sv=1&sig=[redacted]"]"#),
+        Example(
+            .itemsMessage,
+            #"["https://b/o?X-Goog-Signature=ab&Signature=cd"]"#,
+            #"["https://b/o?X-Goog-Signature=[redacted]&Signature=[redacted]"]"#,
+            2
+        ),
+        Example(
+            .itemsMessage,
+            #"["GET /\r\nX-Api-Key: s3\r\nCookie: sid=s3; a=b\r\nHost: h"]"#,
+            #"["GET /\r\nX-Api-Key: [redacted]\r\nCookie: [redacted]\r\nHost: h"]"#,
+            2
+        ),
+    ]
+
     @Test(arguments: examples)
     func aSecretIsReplacedInPlace(_ example: Example) {
         let redaction = Secrets.redact(Array(example.frame.utf8), kind: example.kind)
@@ -125,6 +205,13 @@ import Testing
         #"{"op":0,"d":{"content":"a=b token=c tokens: 3 \ud83d\ude00 %25"}}"#,
         #"{"topic":"t","event":"access_token","payload":{}}"#,
         #"not json at all: token"#,
+        #"{"op":0,"d":{"content":"the password: is it a secret? ask ada@example.org, cookie: yes please"},"s":7}"#,
+        #"{"d":{"content":"password: hunter2\nCookie: one for you\nSecret santa = tomorrow"}}"#,
+        #"{"key":"abc","signature":"s","sig":"s","secret":"santa","passwords":3,"cookies":["oat"],"token_type":"b"}"#,
+        #"{"d":[{"name":"colour","value":"blue"},{"key":"k","value":"v"}],"jwt":"none"}"#,
+        #"{"content":"[not json] {either} \"password\" eyJ eyJh.b.c https://h/@ada mail@h"}"#,
+        #"{"password":null,"cookie":true,"client_secret":{}}"#,
+        #"{"a":"https://h/x?signed=1&design=2&config=3"}"#,
         "\u{0}\u{1}",
         "",
     ])
@@ -177,7 +264,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["token", "T_o-k__EN", "ApiKey", "api_key", "authorization", "AUTHORI-ZATION", "jwt", "%", "\\u"])
+    @Test(arguments: [
+        "token", "T_o-k__EN", "ApiKey", "api_key", "authorization", "AUTHORI-ZATION", "jwt", "%", "\\u",
+        "client_secret", "ClientSecret", "Cookie", "eyJ", "sig=", "Signature=",
+    ])
     func aNameIsSeenWhereverItStands(_ name: String) {
         for offset in 0..<20 {
             for rest in 0..<10 {
@@ -189,6 +279,46 @@ import Testing
             }
         }
     }
+
+    /// In a stream's plain text people write about passwords, too.
+    @Test func aSentenceInAStreamStaysAsItIs() {
+        let event = Array("data: my password: hunter2, cookie: none\n\n".utf8)
+        #expect(Secrets.redact(event, kind: .serverSentEvent).count == 0)
+    }
+
+    /// Lengths come before texts in binary forms, so a substitute has the secret's length.
+    @Test(arguments: [
+        // Erlang's external term format: a map with binaries as keys, and one with atoms.
+        ([131, 116, 0, 0, 0, 1, 109, 0, 0, 0, 5] + bytes("token") + [109, 0, 0, 0, 12], []),
+        ([131, 116, 0, 0, 0, 1, 119, 5] + bytes("token") + [109, 0, 0, 0, 12], [97, 1]),
+        ([131, 116, 0, 0, 0, 1, 100, 0, 12] + bytes("access_token") + [107, 0, 12], []),
+        // MessagePack: fixstr, str 8 and bin 16.
+        ([0x81, 0xA5] + bytes("token") + [0xAC], []),
+        ([0x82, 0xA2] + bytes("op") + [2, 0xA8] + bytes("password") + [0xD9, 12], [0xC0]),
+        ([0xDE, 0, 1, 0xD9, 13] + bytes("client_secret") + [0xC5, 0, 12], []),
+    ])
+    func aSecretInABinaryFormIsReplacedInItsLength(_ before: [UInt8], after: [UInt8]) {
+        let redaction = Secrets.redact(before + Self.bytes("s3cret-s3cre") + after, kind: .gatewayFrame)
+        #expect(redaction.bytes == before + Self.bytes("[redacted]**") + after)
+        #expect(redaction.count == 1)
+        #expect(Secrets.redact(redaction.bytes, kind: .gatewayFrame).count == 0)
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func aSecretInUTF16IsReplacedInUTF16(isBigEndian: Bool, hasMark: Bool) {
+        let wide = { (text: String) -> [UInt8] in
+            let units = Array(((hasMark ? "\u{FEFF}" : "") + text).utf16)
+            return units.flatMap {
+                isBigEndian ? [UInt8($0 >> 8), UInt8($0 & 255)] : [UInt8($0 & 255), UInt8($0 >> 8)]
+            }
+        }
+        let frame = wide(#"{"x":"é😀","access_token":"s3","password":17}"#)
+        let redaction = Secrets.redact(frame, kind: .realtimeFrame)
+        #expect(redaction.bytes == wide(#"{"x":"é😀","access_token":"[redacted]","password":"[redacted]"}"#))
+        #expect(Secrets.redact(redaction.bytes, kind: .realtimeFrame).count == 0)
+    }
+
+    static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     @Test func nameInAWordThatIsRedactedHasItsOwnCredential() {
         let redaction = Secrets.redact(
@@ -205,7 +335,10 @@ import Testing
     @Test(arguments: [
         #"["WORD"]"#.replacing("WORD", with: repeated("authorization:")), repeated("apikey:"),
         repeated("authorization="),
-        repeated("xtoken=eyJ"), repeated("xtoken:eyJ.a"),
+        repeated("xtoken=eyJ"), repeated("xtoken:eyJ.a"), #"["WORD"]"#.replacing("WORD", with: repeated("://a")),
+        #"["WORD"]"#.replacing("WORD", with: repeated("eyJhbGciOiJIUzI1NiJ9.")),
+        #"["WORD"]"#.replacing("WORD", with: repeated("@:a")), repeated("\u{1}\u{D9}@token"),
+        #"["WORD"]"#.replacing("WORD", with: repeated(#"{\"k\":"#)),
     ])
     func aTextFullOfNamesIsScannedInLinearTime(_ text: String) {
         let redaction = Secrets.redact(Array(text.utf8), kind: .itemsMessage)

@@ -20,6 +20,27 @@ import Testing
         #expect(second.output == #"{"appended":0,"duplicates":5,"skipped":0,"issues":[]}"# + "\n")
     }
 
+    @Test func whatIsDeclaredSecretStaysOutAndOtherRulesAddWhatComesOutOtherwise() throws {
+        let frame = #"{\"op\":0,\"t\":\"X\",\"d\":{\"e-mail\":\"ada@x\",\"id\":7,\"note\":\"n\"}}"#
+        try folder.write(#"{"t_ms":1,"dir":"in","raw":"\#(frame)"}"# + "\n", to: "c.ndjson")
+        let run = { (rules: [String]) in
+            try ToolRun.run(
+                ["ingest", "L", "capture", "c.ndjson", "--kind", "gateway", "--as", "g", "--json"]
+                    + rules.flatMap { ["--redact", $0] },
+                in: folder
+            )
+        }
+        #expect(try run(["email", "/d/id"]).output.hasPrefix(#"{"appended":1,"duplicates":0"#))
+        #expect(try run(["email", "/d/id"]).output.hasPrefix(#"{"appended":0,"duplicates":1"#))
+        // Keys do not depend on the rules, so another payload stands beside the first.
+        #expect(try run(["email"]).output.hasPrefix(#"{"appended":1,"duplicates":0"#))
+        let lines = try ToolRun.run(["events", "L", "--jsonl", "--payload"], in: folder).output.split(separator: "\n")
+        #expect(lines.count == 2 && !lines.contains { $0.contains("ada@x") })
+        #expect(lines[0].contains(#"\"id\":\"[redacted]\""#) && lines[1].contains(#"\"id\":7"#))
+        #expect(lines[1].contains(#""key":"1/1~"#))
+        #expect(try run(["/d~"]).exitCode == 2)
+    }
+
     @Test func aCaptureThatHasGrownAddsOnlyWhatIsNew() throws {
         try folder.write(SampleCaptures.gateway(messages: 3), to: "c.ndjson")
         _ = try ingest("c.ndjson")

@@ -29,6 +29,15 @@ import Testing
         "{kind: status, address: \(directory), as: \(directory), poll: true, interval: 20ms}"
     }
 
+    @Test func aSourceMayDeclareWhatIsSecret() throws {
+        try write("d/x", "")
+        let source = { (rules: String) in "logs: [{path: L, sources: [{kind: status, address: d, redact: \(rules)}]}]" }
+        let rules = try read(source("[email, /user/phone]")).entries.map(\.settings.redaction)
+        #expect(rules == [try RedactionRules(["/user/phone", "E-Mail"])])
+        #expect(try read(source("email")).entries.map(\.settings.redaction) == [RedactionRules(["email"])])
+        #expect(throws: Failure.self) { try read(source("[/a~]")) }
+    }
+
     @Test func aFileNamesLogsAndSources() throws {
         try write("d/x", "")
         let configuration = try read(

@@ -17,7 +17,7 @@ struct FrameBenchmark {
             try GatewaySource(
                 url: "ws://127.0.0.1:\(port)/",
                 restBase: "",
-                token: TokenSource { "token" },
+                token: TokenSource { "sk-7f3a9c1e5b2d8046" },
                 name: name,
                 follows: true
             )
@@ -27,7 +27,7 @@ struct FrameBenchmark {
                 url: "ws://127.0.0.1:\(port)/",
                 restBase: "",
                 tables: ["notes"],
-                token: TokenSource { "token" },
+                token: TokenSource { "sk-7f3a9c1e5b2d8046" },
                 name: name,
                 follows: true
             )

@@ -131,6 +131,17 @@ public struct DraftBatch: Sendable {
         assert(starts.isEmpty == runs.isEmpty, "each draft belongs to a run")
     }
 
+    /// True if a payload, or an attribute's value, meets a condition. Copies no payload.
+    package func contains(where isMeant: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+        starts.indices.contains { isMeant(Record(written: recordBytes($0)).payload) }
+            || runs.contains { run in
+                run.attributes.pairs.contains { pair in
+                    var value = pair.value
+                    return value.withUTF8 { isMeant(UnsafeRawBufferPointer($0)) }
+                }
+            }
+    }
+
     /// The drafts as single values. Cost: a copy of every payload.
     public var drafts: [DraftEvent] {
         var run = 0

@@ -18,7 +18,7 @@ final class CloudKitSession {
     /// The answer to one call.
     private struct Answer {
         let status: Int
-        /// The body as it came, but for the next web token (I14).
+        /// The body as it came. The next web token in it is replaced before it is appended (I14).
         let body: [UInt8]
         let json: JSONTree
     }
@@ -220,7 +220,7 @@ extension CloudKitSession {
                 return nil
             }
             try await succeeded()
-            return Answer(status: 200, body: Secrets.replacing(token, in: answer.body), json: json)
+            return Answer(status: 200, body: answer.body, json: json)
         case 408, 429, 500...599:
             // CloudKit states the wait in the body, in seconds.
             let told = json?["retryAfter"]?.integer ?? answer.headers["retry-after"].flatMap { Int64($0) }

@@ -85,7 +85,7 @@ public struct CloudKitSource: LiveSource {
 
     /// Records until it is cancelled; unless following, until the first poll is complete.
     public func run(_ recording: Recording) async throws {
-        let tokens = CloudKitTokens(api: apiToken, web: webToken, webFile: webTokenFile)
+        let tokens = CloudKitTokens(api: apiToken, web: webToken, webFile: webTokenFile, secrets: recording.secrets)
         let session = try CloudKitSession(recording, url: container.url, tokens: tokens, follows: follows)
         do {
             try await session.begin()

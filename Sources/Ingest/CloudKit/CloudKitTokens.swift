@@ -12,8 +12,11 @@ struct CloudKitTokens {
     /// The web token of the last answer; `nil` before the first.
     private var next: String?
 
-    init(api: TokenSource, web: TokenSource, webFile: String?) {
-        (self.api, self.web, self.webFile) = (api, web, webFile)
+    private let secrets: KnownSecrets
+
+    init(api: TokenSource, web: TokenSource, webFile: String?, secrets: KnownSecrets) {
+        (self.api, self.web) = (api.noted(in: secrets), web.noted(in: secrets))
+        (self.webFile, self.secrets) = (webFile, secrets)
     }
 
     /// The tokens as parameters of a URL; secret.
@@ -30,6 +33,7 @@ struct CloudKitTokens {
     mutating func renew(_ token: String) throws {
         guard token != next, let token = try? TokenSource.checked(token, origin: "answer") else { return }
         next = token
+        secrets.note(token)
         guard let webFile else { return }
         do {
             // Replaced as a whole: a half-written token would lose the session.

@@ -23,7 +23,12 @@ struct GatewayConfiguration: Sendable {
     ///
     /// - Throws: as `ConnectionJournal.init`.
     func driver(_ recording: Recording) throws -> SocketDriver<GatewayMachine> {
-        var journal = try ConnectionJournal(source: recording.source, kind: .gatewayFrame, history: recording.history)
+        var journal = try ConnectionJournal(
+            source: recording.source,
+            kind: .gatewayFrame,
+            history: recording.history,
+            secrets: recording.secrets
+        )
         let session = journal.session.flatMap { GatewaySession(bytes: $0) }
         let random = UnitRandom(next: recording.random)
         // A machine of its own answers this, because the real one is made from the gaps that are opened here.

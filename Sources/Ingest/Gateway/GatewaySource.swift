@@ -20,6 +20,8 @@ public struct GatewaySource: LiveSource {
     /// The recorder's name in the log.
     public let name: SourceName
     private let configuration: GatewayConfiguration
+    /// The WebSocket's URL; its query may be secret.
+    private let url: String
     private let refresh: Refresh?
 
     /// Makes a source.
@@ -43,6 +45,7 @@ public struct GatewaySource: LiveSource {
         follows: Bool
     ) throws {
         self.name = name
+        self.url = url
         self.refresh = refresh
         let endpoint = try WebSocketEndpoint(url, operation: "record gateway")
         let isDiscord = intents != nil
@@ -82,10 +85,13 @@ public struct GatewaySource: LiveSource {
                 url: refresh.url,
                 refreshTokenPath: refresh.tokenFile,
                 clock: recording.clock,
+                secrets: recording.secrets,
                 ask: { try await recording.http.ask($0) }
             )
             configuration.token = TokenSource { try await tokens.token() }
         }
+        configuration.token = configuration.token.noted(in: recording.secrets)
+        recording.secrets.note(url: url)
         try await configuration.driver(recording).run()
     }
 }

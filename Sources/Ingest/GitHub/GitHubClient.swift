@@ -43,7 +43,7 @@ final class GitHubClient {
     init(_ recording: Recording, base: String, token: TokenSource?, follows: Bool) throws {
         self.recording = recording
         self.base = base
-        self.token = token
+        self.token = token?.noted(in: recording.secrets)
         self.follows = follows
         backoff = Backoff(max: Self.backoffMax, random: recording.random)
         complaints = Complaints(recording)

@@ -104,16 +104,14 @@ extension HARDrafts {
     private mutating func answer(_ part: HARTimeline.Part) throws -> DraftEvent? {
         guard let kind = kind.answerKind else { return nil }
         let entry = part.entry
-        var body = try document.read { (reader) throws(HARFault) in try entry.body(reader) }
+        let body = try document.read { (reader) throws(HARFault) in try entry.body(reader) }
         var attributes = ["status": String(entry.status)]
         attributes["connection"] = connection
         switch kind {
         case .cloudKitRecords:
             let asked = document.read { reader in entry.asked.flatMap { try? reader.text($0) } }
             let said = queries.attributes(route: part.address.route, asked: asked ?? [], body: body)
-            attributes.merge(said.attributes) { _, said in said }
-            // The general search takes a value of `webAuthToken` for a secret only if it is a JSON Web Token.
-            body = Secrets.replacing(said.token, in: body)
+            attributes.merge(said) { _, said in said }
         case .realtimeREST:
             attributes["path"] = part.address.path
             attributes["table"] = part.address.route.split(separator: "/").last.map(String.init)
@@ -192,12 +190,8 @@ private struct CloudKitQueries {
     /// The page that each continuation marker leads to. A request without a known marker is for page 1.
     private var pages: [String: Int] = [:]
 
-    /// The attributes of an answer, and the secret token that it contains.
-    mutating func attributes(
-        route: Substring,
-        asked: [UInt8],
-        body: [UInt8]
-    ) -> (attributes: [String: String], token: String?) {
+    /// The attributes of an answer.
+    mutating func attributes(route: Substring, asked: [UInt8], body: [UInt8]) -> [String: String] {
         let (request, answer) = (JSONTree(parsing: asked), JSONTree(parsing: body))
         let op = route.hasSuffix("lookup") ? "lookup" : "query"
         var attributes = ["op": op]
@@ -211,6 +205,6 @@ private struct CloudKitQueries {
             attributes["page"] = String(page)
             if marker == nil { attributes["last"] = "true" }
         }
-        return (attributes, answer?["webAuthToken"]?.string)
+        return attributes
     }
 }

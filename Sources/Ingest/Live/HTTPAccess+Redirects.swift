@@ -11,10 +11,10 @@ extension HTTPAccess {
     static let redirectsMax = 20
 
     /// Opens a stream, following redirects. A redirect to another origin loses the credentials; one from TLS to plain
-    /// text is refused.
+    /// text is refused, and so is one to another origin whose URL holds one of the recorder's tokens.
     ///
     /// - Throws: as `open`; `HTTPTrouble` for a redirect that cannot be followed, or for too many.
-    func openFollowingRedirects(_ request: Request) async throws -> Stream {
+    func openFollowingRedirects(_ request: Request, keeping secrets: KnownSecrets) async throws -> Stream {
         var request = request
         for _ in 0...Self.redirectsMax {
             let stream = try await open(request)
@@ -29,6 +29,9 @@ extension HTTPAccess {
             // Removed for good, also for a later redirect back: whoever could send the request away decides where it
             // goes next.
             if !Self.hasSameOrigin(base, target) {
+                guard !secrets.occur(in: Array(target.absoluteString.utf8)) else {
+                    throw HTTPTrouble("a redirect would give a token to another server")
+                }
                 request.headers.removeAll { ["authorization", "cookie", "apikey"].contains($0.name.lowercased()) }
             }
             request.url = target.absoluteString

@@ -9,7 +9,9 @@ public enum LiveRecorder {
     /// Holds the source's lock meanwhile, so a source has one recorder (I6). Another run continues from what the log
     /// holds and duplicates nothing (I4); a gap event marks what the remote cannot send again (I29).
     ///
-    /// - Parameter progress: called after each batch, on the appending thread.
+    /// - Parameters:
+    ///   - rules: what is secret beside the recorder's tokens and the names and forms of docs/events.md.
+    ///   - progress: called after each batch, on the appending thread.
     /// - Returns: the counts, also if the task was cancelled.
     /// - Throws: as `Recorder.init`; the source's error, except `CancellationError`; the error of an append that
     ///   failed.
@@ -17,6 +19,7 @@ public enum LiveRecorder {
         _ source: any LiveSource,
         into store: EventStore,
         with tools: LiveTools,
+        redacting rules: RedactionRules = .none,
         progress: (@Sendable (IngestSummary) -> Void)? = nil
     ) async throws -> IngestSummary {
         let queue = SourceBatchQueue()
@@ -28,7 +31,8 @@ public enum LiveRecorder {
             observer: observer
         )
         do {
-            try await source.run(Recording(source.name, history: history, tools: tools, queue: queue))
+            let recording = Recording(source.name, history: history, tools: tools, redacting: rules, queue: queue)
+            try await source.run(recording)
         } catch is CancellationError {
             return try await thread.finish()
         } catch {

@@ -16,9 +16,19 @@ public struct Recording: Sendable {
     public let http: HTTPAccess
     /// Tells people what the recorder does; never a token, never the text of a message (I14).
     public let log: Logger
+    /// The recorder's tokens, which are replaced in everything that it appends (I14).
+    let secrets = KnownSecrets()
+    /// What the user declared secret.
+    let rules: RedactionRules
     private let queue: SourceBatchQueue
 
-    init(_ source: SourceName, history: RecordedHistory, tools: LiveTools, queue: SourceBatchQueue) {
+    init(
+        _ source: SourceName,
+        history: RecordedHistory,
+        tools: LiveTools,
+        redacting rules: RedactionRules = .none,
+        queue: SourceBatchQueue
+    ) {
         self.source = source
         self.history = history
         clock = tools.clock.rising()
@@ -27,10 +37,12 @@ public struct Recording: Sendable {
         var log = tools.log
         log[metadataKey: "source"] = "\(source)"
         self.log = log
+        self.rules = rules
         self.queue = queue
     }
 
-    /// Takes events in order, to be appended within 20 ms, and returns once there is room for more.
+    /// Takes events in order, to be appended within 20 ms, and returns once there is room for more. Replaces the
+    /// recorder's tokens in them, and what the user declared secret (I14).
     ///
     /// The events are taken even if the task is cancelled meanwhile.
     ///
@@ -41,6 +53,8 @@ public struct Recording: Sendable {
 
     func append(_ pieces: SourceBatch) async throws {
         guard !pieces.isEmpty else { return }
+        var pieces = pieces
+        try pieces.redact(secrets, rules)
         try await queue.append(pieces)
     }
 

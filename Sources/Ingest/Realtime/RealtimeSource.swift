@@ -76,7 +76,8 @@ public struct RealtimeSource: LiveSource {
 
     /// Records until it is cancelled, or until all rows are read.
     public func run(_ recording: Recording) async throws {
-        let key = try await apiKey?.fresh() ?? ""
+        let key = try await apiKey?.noted(in: recording.secrets).fresh() ?? ""
+        recording.secrets.note(url: url)
         try await driver(recording, apiKey: key).run()
     }
 
@@ -99,7 +100,7 @@ extension RealtimeSource {
             operation: Self.operation,
             endpoint: try WebSocketEndpoint(socketURL(apiKey: apiKey), operation: Self.operation),
             connector: WebSocketConnector(recording),
-            token: token ?? TokenSource { apiKey },
+            token: (token ?? TokenSource { apiKey }).noted(in: recording.secrets),
             follows: follows,
             topics: topics
         ) { work, recording, counters, _ in
@@ -132,7 +133,7 @@ extension RealtimeSource {
             table: tables[index],
             restBase: restBase,
             apiKey: apiKey,
-            token: token ?? TokenSource { apiKey },
+            token: (token ?? TokenSource { apiKey }).noted(in: recording.secrets),
             recording: recording,
             counters: counters
         )

@@ -12,6 +12,8 @@ extension EventKind {
     static let realtimeFrame = EventKind("realtime.frame/1" as StaticString)
     static let realtimeREST = EventKind("realtime.rest/1" as StaticString)
     static let cloudKitRecords = EventKind("cloudkit.records/1" as StaticString)
+    static let recorderGap = EventKind("recorder.gap/1" as StaticString)
+    static let recorderHTTP = EventKind("recorder.http/1" as StaticString)
     static let recorderLink = EventKind("recorder.link/1" as StaticString)
     static let recorderOversize = EventKind("recorder.oversize/1" as StaticString)
 }

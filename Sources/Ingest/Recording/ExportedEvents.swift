@@ -12,6 +12,7 @@ public struct ExportedEvents {
     public let object: String
     /// The source that all events get; `nil` to keep theirs.
     private let source: SourceName?
+    private let change: (DraftEvent) throws -> DraftEvent
     private var reader = ExportReader()
     private var drafts: [DraftEvent] = []
     private var summary = IngestSummary()
@@ -21,9 +22,16 @@ public struct ExportedEvents {
 
     /// Begins without events.
     ///
-    /// - Parameter source: the source that all events get; `nil` to keep theirs.
-    public init(operation: String, object: String, source: SourceName? = nil) {
-        (self.operation, self.object, self.source) = (operation, object, source)
+    /// - Parameters:
+    ///   - source: the source that all events get; `nil` to keep theirs.
+    ///   - change: changes each event before it is appended.
+    public init(
+        operation: String,
+        object: String,
+        source: SourceName? = nil,
+        change: @escaping (DraftEvent) throws -> DraftEvent = { $0 }
+    ) {
+        (self.operation, self.object, self.source, self.change) = (operation, object, source, change)
     }
 
     /// Takes the next line. An act belongs to its own log and is passed over.
@@ -36,7 +44,7 @@ public struct ExportedEvents {
             return summary.skip(IngestIssue(place: "line \(number)", reason: reason))
         }
         draft.source = source ?? draft.source
-        drafts.append(draft)
+        drafts.append(try change(draft))
     }
 
     /// Appends all events that were taken. One whose key the log already holds counts as a duplicate (I4). Each source is

@@ -49,6 +49,16 @@ struct SourceBatch: Sendable {
         marks.append(Mark(count: drafts.count, bookmark: bookmark))
     }
 
+    /// Changes the drafts, as many as before.
+    mutating func changeDrafts(_ change: (DraftEvent) throws -> DraftEvent) rethrows {
+        drafts = DraftBatch(try drafts.drafts.map(change))
+    }
+
+    /// Forgets the bookmarks that meet a condition.
+    mutating func removeMarks(where isMeant: ([UInt8]) -> Bool) {
+        marks.removeAll { isMeant($0.bookmark) }
+    }
+
     /// Forgets the bookmarks, for a source whose bookmark is made elsewhere.
     mutating func removeMarks() {
         marks = []

@@ -37,10 +37,13 @@ struct EventStreamSession {
     }
 
     var http: HTTPAccess { recording.http }
+    var secrets: KnownSecrets { recording.secrets }
 
-    /// The id to send with the next request; `nil` if there is none, or none that a header can hold.
+    /// The id to send with the next request; `nil` if there is none, or none that a header can hold, or if it holds a
+    /// secret: a redirect may lead to another server (I14).
     mutating func nextLastEventID() -> String? {
-        sentID = Self.isSendable(fields.lastEventID) ? fields.lastEventID : nil
+        let isSecret = recording.secrets.isSecret(id: Array(fields.lastEventID.utf8), kind: .serverSentEvent)
+        sentID = Self.isSendable(fields.lastEventID) && !isSecret ? fields.lastEventID : nil
         if sentID == nil, !fields.lastEventID.isEmpty, !hasToldOfID {
             hasToldOfID = true
             recording.log.warning("the last event's id cannot be sent, so nothing is asked for again")

@@ -45,10 +45,16 @@ public struct EventStreamSource: LiveSource {
 
     /// Records until it is cancelled or the remote answers 204; without `follows`, until the stream ends.
     public func run(_ recording: Recording) async throws {
-        let journal = try ConnectionJournal(source: name, kind: .serverSentEvent, history: recording.history)
+        recording.secrets.note(url: url)
+        let journal = try ConnectionJournal(
+            source: name,
+            kind: .serverSentEvent,
+            history: recording.history,
+            secrets: recording.secrets
+        )
         var session = EventStreamSession(recording, journal: journal)
         do {
-            try await listen(&session)
+            try await listen(&session, token?.noted(in: recording.secrets))
             try await session.stop()
         } catch {
             try await session.stop()
@@ -57,11 +63,12 @@ public struct EventStreamSource: LiveSource {
     }
 
     /// Connects again and again; returns once nothing more is wanted.
-    private func listen(_ session: inout EventStreamSession) async throws {
+    private func listen(_ session: inout EventStreamSession, _ token: TokenSource?) async throws {
         try session.beginRun()
         while true {
             do {
-                let stream = try await session.http.openFollowingRedirects(try await request(&session))
+                let request = try await request(&session, token)
+                let stream = try await session.http.openFollowingRedirects(request, keeping: session.secrets)
                 guard try await session.take(stream, path: path, waits: follows) else { return }
             } catch let trouble as HTTPTrouble {
                 try await session.lost(trouble.description)
@@ -72,10 +79,14 @@ public struct EventStreamSource: LiveSource {
         }
     }
 
-    private func request(_ session: inout EventStreamSession) async throws -> HTTPAccess.Request {
+    private func request(
+        _ session: inout EventStreamSession,
+        _ token: TokenSource?
+    ) async throws -> HTTPAccess.Request {
         var headers = [(name: "Accept", value: "text/event-stream"), (name: "Cache-Control", value: "no-store")]
-        if let id = session.nextLastEventID() { headers.append((name: "Last-Event-ID", value: id)) }
+        // The token first: whether the id may be sent depends on it.
         if let token { headers.append((name: "Authorization", value: "Bearer \(try await token.fresh())")) }
+        if let id = session.nextLastEventID() { headers.append((name: "Last-Event-ID", value: id)) }
         return HTTPAccess.Request(url: url, headers: headers)
     }
 }

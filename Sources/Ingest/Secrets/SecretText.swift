@@ -72,21 +72,36 @@ struct SecretText {
         guard let places else { return SecretRange(range: start + range.lowerBound..<start + range.upperBound) }
         return SecretRange(range: places[range.lowerBound]..<places[range.upperBound])
     }
+
+    /// The place in the frame of a place in the text, if the text is a string.
+    func inText(_ inner: SecretRange) -> SecretRange {
+        SecretRange(range: place(inner.range).range, quoteDepth: inner.quoteDepth.map { $0 + 1 })
+    }
+
+    /// True if the text may be a JSON object, array or string.
+    var mayBeJSON: Bool {
+        text.first { $0 > 0x20 }.map { $0 == 0x7B || $0 == 0x5B || $0 == 0x22 } ?? false
+    }
 }
 
 extension SecretText {
+    /// What is certainly a secret within a text: parameters and users of URLs, headers, JSON Web Tokens.
+    func secrets(_ rules: SecretRules) -> [SecretRange] {
+        let parameters = parameters(rules)
+        return rules.hasCommon ? parameters + credentials() + headerLines() + users() + webTokens() : parameters
+    }
+
     /// The values of secret parameters of URLs: after `?`, `&`, `#` or `;`, a name, `=`.
-    func parameters() -> [SecretRange] {
+    private func parameters(_ rules: SecretRules) -> [SecretRange] {
         var found: [SecretRange] = []
         var index = 0
         while let equals = text[index...].firstIndex(of: 0x3D) {
             index = equals + 1
-            guard let name = parameterName(before: equals), SecretName(name, tokenIsSecret: true) != .plain else {
-                continue
-            }
+            guard let name = parameterName(before: equals) else { continue }
+            let judged = rules.judge(parameter: name)
+            guard judged != .plain else { continue }
             let end = text[index...].firstIndex { Self.endsParameter($0) } ?? text.count
-            let isSecret = SecretName(name, tokenIsSecret: true) == .secret
-            if end > index, isSecret || SecretName.looksLikeWebToken(text[index..<end]) {
+            if end > index, judged == .secret || SecretName.looksLikeWebToken(text[index..<end]) {
                 found.append(place(index..<end))
             }
             // Behind the value, so that a value is not searched for parameters of its own.
@@ -96,7 +111,7 @@ extension SecretText {
     }
 
     /// The credentials of Authorization headers: the name, a colon, a scheme, and what follows it.
-    func credentials() -> [SecretRange] {
+    private func credentials() -> [SecretRange] {
         var found: [SecretRange] = []
         var word = Word()
         var index = 0
@@ -120,20 +135,99 @@ extension SecretText {
         return found
     }
 
+    /// The values of other headers: a line that begins with `X-Api-Key:`, or with `Cookie:` or `Set-Cookie:` and a pair
+    /// `name=value`. Without such a value the line is a sentence.
+    private func headerLines() -> [SecretRange] {
+        var found: [SecretRange] = []
+        var start = 0
+        while start < text.count {
+            let end = skip(from: start) { $0 != 0x0A && $0 != 0x0D }
+            defer { start = end + 1 }
+            let colon = skip(from: start, while: Self.isNameByte)
+            guard colon < end, text[colon] == 0x3A, colon - start <= Self.schemeBytesMax else { continue }
+            let value = min(end, skip(from: colon + 1) { $0 == 0x20 })..<end
+            let isSecret =
+                switch SecretName.normalized(text[start..<colon]) {
+                case "xapikey", "apikey": !value.isEmpty && !text[value].contains(0x20)
+                case "cookie", "setcookie": text[value].prefix { $0 > 0x20 }.dropFirst().contains(0x3D)
+                default: false
+                }
+            if isSecret { found.append(place(value)) }
+        }
+        return found
+    }
+
+    /// The users and passwords of URLs: between `://` and an at sign.
+    private func users() -> [SecretRange] {
+        var found: [SecretRange] = []
+        var index = 0
+        while let slashes = text[index...].firstRange(of: [0x3A, 0x2F, 0x2F]) {
+            let end = skip(from: slashes.upperBound, while: Self.isUserByte)
+            if end < text.count, text[end] == 0x40, end > slashes.upperBound {
+                found.append(place(slashes.upperBound..<end))
+            }
+            index = end
+        }
+        return found
+    }
+
+    /// The JSON Web Tokens that stand as words of their own.
+    private func webTokens() -> [SecretRange] {
+        var found: [SecretRange] = []
+        var index = 0
+        while index < text.count {
+            let start = skip(from: index) { !Self.isNameByte($0) }
+            let end = skip(from: start) { Self.isNameByte($0) || $0 == 0x2E }
+            index = end
+            if let token = webToken(in: start..<end) { found.append(place(token)) }
+        }
+        return found
+    }
+
+    /// The JSON Web Token at the end of a word, signed (three parts) or encrypted (five); a full stop may follow.
+    private func webToken(in word: Range<Int>) -> Range<Int>? {
+        var end = word.upperBound
+        while end > word.lowerBound, text[end - 1] == 0x2E { end -= 1 }
+        var parts = text[word.lowerBound..<end].split(separator: 0x2E, omittingEmptySubsequences: false)[...]
+        while parts.count > 2, let first = parts.popFirst() {
+            if SecretName.isWebTokenHeader(first) { return first.startIndex..<end }
+        }
+        return nil
+    }
+
     /// The values of secret members in a text that is not JSON, and the secrets in its URLs and headers.
-    func members(isGateway: Bool) -> [SecretRange] {
-        var found: [SecretRange] = parameters() + credentials()
+    func members(isGateway: Bool, _ rules: SecretRules) -> [SecretRange] {
+        secrets(rules) + members(tokenIsSecret: isGateway, needsQuote: false, rules)
+    }
+
+    /// The same for a text that is a string: only names in quotes count, because people write the others in sentences.
+    func quotedMembers(_ rules: SecretRules) -> [SecretRange] {
+        secrets(rules) + members(tokenIsSecret: false, needsQuote: true, rules)
+    }
+
+    private func members(tokenIsSecret: Bool, needsQuote: Bool, _ rules: SecretRules) -> [SecretRange] {
+        var found: [SecretRange] = []
         var word = Word()
         var index = 0
         while index < text.count {
             let start = skip(from: index) { !Self.isNameByte($0) }
             let end = skip(from: start) { Self.isNameByte($0) }
             index = end
-            let judged = SecretName(text[start..<end], tokenIsSecret: isGateway)
-            guard judged != .plain, let value = memberValue(after: end, &word), !value.isEmpty else { continue }
+            let normal = SecretName.normalized(text[start..<end])
+            let judged = rules.judge(normal: normal, tokenIsSecret: tokenIsSecret)
+            guard judged != .plain else { continue }
+            // An everyday word before a colon may belong to a sentence.
+            if needsQuote || SecretName.isWord(normal) && !rules.owns(normal), !isQuoted(at: end) { continue }
+            guard let value = memberValue(after: end, &word), !value.isEmpty else { continue }
             if judged == .secret || looksLikeWebToken(value, word) { found.append(place(value)) }
         }
         return found
+    }
+
+    /// True if a quote, maybe escaped, or an equals sign follows a name.
+    private func isQuoted(at end: Int) -> Bool {
+        let next = skip(from: end) { $0 == 0x5C }
+        return next < text.count && (text[next] == 0x22 || text[next] == 0x27 || next == end && text[next] == 0x3D)
     }
 }
 
@@ -161,9 +255,10 @@ extension SecretText {
     /// it.
     private func parameterName(before equals: Int) -> [UInt8]? {
         var start = equals
-        while start > 0, Self.isNameByte(text[start - 1]) || text[start - 1] == 0x25 { start -= 1 }
+        while start > 0, Self.isNameByte(text[start - 1]) || [0x25, 0x2B, 0x2E].contains(text[start - 1]) { start -= 1 }
         guard start > 0, start < equals, [0x3F, 0x26, 0x23, 0x3B].contains(text[start - 1]) else { return nil }
-        return PercentEncoding.decoded(Array(text[start..<equals]))
+        // A plus sign stands for a space.
+        return PercentEncoding.decoded(text[start..<equals].map { $0 == 0x2B ? 0x20 : $0 })
     }
 
     /// The value after a member's name: from behind the colon or equals sign up to the closing quote, or without an
@@ -226,6 +321,11 @@ extension SecretText {
     /// may follow a URL in a text.
     private static func endsParameter(_ byte: UInt8) -> Bool {
         byte <= 0x20 || [0x26, 0x23, 0x3B, 0x22, 0x27, 0x3C, 0x3E, 0x60, 0x29, 0x5D, 0x7D, 0x7C, 0x5C].contains(byte)
+    }
+
+    /// True for the bytes of a URL's user and password (RFC 3986, section 3.2.1).
+    private static func isUserByte(_ byte: UInt8) -> Bool {
+        isNameByte(byte) || byte == 0x25 || ".~!$&'()*+,;=:".utf8.contains(byte)
     }
 
     /// True for bytes that end a word without quotes: white space, quotes, a comma, closing brackets, a backslash.

@@ -27,6 +27,8 @@ struct ConnectionJournal {
     private let aliveBefore: Timestamp?
     /// The `lastInbound` of the last bookmark made; decides when a bookmark alone is due.
     private var markedInbound: Timestamp?
+    /// The recorder's tokens; `nil` if it has none.
+    private let secrets: KnownSecrets?
     /// The protocol's own state for the next run; must be UTF-8.
     var session: [UInt8]?
     /// The events made since the last `take`.
@@ -35,8 +37,9 @@ struct ConnectionJournal {
     private var inAttributes: Attributes?
     private var outAttributes: Attributes?
 
-    init(source: SourceName, kind: EventKind, history: RecordedHistory) throws {
+    init(source: SourceName, kind: EventKind, history: RecordedHistory, secrets: KnownSecrets? = nil) throws {
         self.source = source
+        self.secrets = secrets
         self.kind = kind
         let bookmark = history.bookmark.flatMap { JournalBookmark(bytes: $0) }
         let latestKey = try history.latestKey()
@@ -74,7 +77,10 @@ struct ConnectionJournal {
     /// Sets the bookmark of everything made so far.
     private mutating func mark() {
         // A session that holds a secret is not kept (I14): the next run begins without it.
-        let kept = session.flatMap { Secrets.redact($0, kind: kind).count == 0 ? $0 : nil }
+        let kept = session.flatMap { session in
+            let isSecret = secrets?.isSecret(id: session, kind: kind) ?? (Secrets.redact(session, kind: kind).count > 0)
+            return isSecret ? nil : session
+        }
         waiting.mark(JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: kept).bytes)
         markedInbound = lastInbound
     }
@@ -317,10 +323,5 @@ extension ConnectionJournal {
             try add(.recorderGap, "\(gap.key)/closed", [pair("gap", "close")], at: time, payload: payload)
         }
     }
-}
-
-extension EventKind {
-    static let recorderGap = EventKind("recorder.gap/1" as StaticString)
-    static let recorderHTTP = EventKind("recorder.http/1" as StaticString)
 }
 #endif

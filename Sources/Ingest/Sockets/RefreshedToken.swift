@@ -20,6 +20,8 @@ actor RefreshedToken {
     private let path: String
     private let ask: @Sendable (HTTPAccess.Request) async throws -> HTTPAccess.Answer
     private let clock: LiveClock
+    /// Notes the tokens, because a server may send them back.
+    private let secrets: KnownSecrets
     /// The last access token, and when it expires, in seconds since 1970; `nil` before the first exchange.
     private var current: (token: String, expires: Int64)?
     /// The exchange that is going on; concurrent callers share its token.
@@ -32,11 +34,13 @@ actor RefreshedToken {
         url: String,
         refreshTokenPath: String,
         clock: LiveClock,
+        secrets: KnownSecrets = KnownSecrets(),
         ask: @escaping @Sendable (HTTPAccess.Request) async throws -> HTTPAccess.Answer
     ) {
         self.url = url
         path = refreshTokenPath
         self.clock = clock
+        self.secrets = secrets
         self.ask = ask
     }
 
@@ -57,7 +61,7 @@ actor RefreshedToken {
 
     /// Exchanges the refresh token in the file for a new pair, and writes the new refresh token there.
     private func renew() async throws -> String {
-        let refreshToken = try await TokenSource.file(path).fresh()
+        let refreshToken = try await TokenSource.file(path).noted(in: secrets).fresh()
         var writer = JSONWriter()
         writer.begin("{")
         writer.name("refresh_token")
@@ -78,6 +82,7 @@ actor RefreshedToken {
             throw failure("the server answered with HTTP status \(answer.status) and no access token")
         }
         let token = try TokenSource.checked(access, origin: "the refresh URL")
+        secrets.note(token)
         if let next = pair?["refresh_token"]?.string { try store(TokenSource.checked(next, origin: "the refresh URL")) }
         // A token without an expiry serves one handshake: it has exactly the reserve left, which is not enough for
         // another.
@@ -86,6 +91,7 @@ actor RefreshedToken {
     }
 
     private func store(_ refreshToken: String) throws {
+        secrets.note(refreshToken)
         do {
             try Folder.replaceFile(at: path, with: Array((refreshToken + "\n").utf8))
         } catch {

@@ -53,6 +53,15 @@ public struct TokenSource: Sendable {
         try await read()
     }
 
+    /// The same source, whose tokens are noted as they are read: a server may send them back (I14).
+    func noted(in secrets: KnownSecrets) -> TokenSource {
+        TokenSource {
+            let token = try await fresh()
+            secrets.note(token)
+            return token
+        }
+    }
+
     /// The token in `text`, without surrounding white space. Only visible ASCII is accepted, because the token goes
     /// into an HTTP header and a JSON text.
     static func checked(_ text: String, origin: String) throws -> String {

@@ -52,6 +52,8 @@ final class StatusDirectory {
     let path: String
     /// Shell patterns (fnmatch); a leading dot must be matched by a dot.
     private let patterns: [String]
+    /// The payload that an event of a content holds, with secrets replaced.
+    private let recorded: @Sendable ([UInt8]) -> [UInt8]
     /// The recorder's clock, for `observedAt`.
     private let now: @Sendable () -> Timestamp
     /// By the file's name. A file without an entry does not exist as far as the log shows.
@@ -72,10 +74,12 @@ final class StatusDirectory {
         path: String,
         patterns: [String],
         remembered: [[UInt8]: Hash256] = [:],
+        recorded: @escaping @Sendable ([UInt8]) -> [UInt8] = RedactionRules.none.redactedStatus,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.path = path
         self.patterns = patterns
+        self.recorded = recorded
         self.now = now
         known = remembered.mapValues { Known(mark: nil, hash: $0) }
     }
@@ -155,14 +159,14 @@ final class StatusDirectory {
         // The mark was taken before the content was read, so a write in between shows in the next mark.
         let hash = Self.hash(content)
         known[name] = Known(mark: mark, hash: hash, isRecent: mark.isRecent)
-        if let last, Self.repeats(last, mark, content, hash) { return .unchanged }
+        if let last, repeats(last, mark, content, hash) { return .unchanged }
         fresh.insert(name)
         deliver(StatusObservation(name: name, content: content, observedAt: now()))
         return .delivered
     }
 
     /// True if the content is what an earlier run recorded last, or what was already read with this mark.
-    private static func repeats(
+    private func repeats(
         _ last: Known,
         _ mark: Mark,
         _ content: StatusObservation.Content,
@@ -249,9 +253,9 @@ extension StatusDirectory {
 
     /// The hash of the payload that an event of this content holds, with secrets replaced; `nil` if it is not kept
     /// whole.
-    private static func recordedHash(_ content: StatusObservation.Content) -> Hash256? {
+    private func recordedHash(_ content: StatusObservation.Content) -> Hash256? {
         guard case .whole(let bytes) = content else { return nil }
-        return Hasher256.hash(Secrets.redact(bytes, kind: .statusFile).bytes)
+        return Hasher256.hash(recorded(bytes))
     }
 
     /// How often a file is read that is written to meanwhile.

@@ -55,6 +55,7 @@ public struct StatusSource: LiveSource {
             path: path,
             patterns: patterns,
             remembered: session.remembered,
+            recorded: recording.rules.redactedStatus,
             now: recording.clock.now
         )
         try await session.begin()

@@ -14,7 +14,13 @@ extension IngestCommand {
             default: try polledSource()
             }
         let options = write.storeOptions(isQuiet: output.quiet)
-        let run = LiveIngest(log: log, options: options, trustFile: live.caFile, isQuiet: output.quiet)
+        let run = LiveIngest(
+            log: log,
+            options: options,
+            trustFile: live.caFile,
+            isQuiet: output.quiet,
+            rules: try RedactionRules(redact)
+        )
         // The summary is printed also after a signal: what it counts is durable.
         let (summary, signal) = try await run.record(source)
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)

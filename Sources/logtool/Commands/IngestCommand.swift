@@ -28,7 +28,8 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             logtool ingest LOG realtime URL --table T … [--api-key-env VAR] [--token-env VAR] [--follow] [options]
             """,
         discussion: """
-            Makes the log where none is. Every change is stored once, however often it is ingested.
+            Makes the log where none is. Every change is stored once, however often it is ingested. Tokens and what \
+            docs/events.md lists are replaced by [redacted]; --redact adds names and places of your own.
             """
     )
 
@@ -43,6 +44,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         Example("logtool ingest chat.eventlog github ada/chat --token-env GH_TOKEN --follow", "commits over the API"),
         Example("logtool ingest list.eventlog sse https://host/subscribe/%23work --follow", "Server-Sent Events"),
         Example("logtool ingest vibe.eventlog status /tmp --follow", "status files"),
+        Example("logtool ingest bug.eventlog capture frames.ndjson --redact email --redact /d/address", "less of it"),
         Example("zcat frames.gz | logtool ingest bug.eventlog capture - --kind sse", "the same from standard input"),
     ]
 
@@ -63,6 +65,14 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     /// and address alone (`SourceNaming`).
     @Option(name: .customLong("as"), help: ArgumentHelp("The source's name in the log.", valueName: "name"))
     var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Replace also what has this name, or lies at this JSON Pointer (/d/email); may be given often.",
+            valueName: "name|pointer"
+        )
+    )
+    var redact: [String] = []
 
     /// The parser knows no options of one kind only. Each group belongs to some kinds, and `validate` refuses it for
     /// the others.
@@ -95,6 +105,11 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         if kind == .git && polled.interval != nil && !live.follow {
             throw ValidationError("--interval goes with --follow")
         }
+        do {
+            _ = try RedactionRules(redact)
+        } catch {
+            throw ValidationError("\(error)")
+        }
         // Acts alone have this source (I1).
         if name == SourceName.logtool.rawValue { throw ValidationError("the source name \"logtool\" is reserved") }
     }
@@ -123,7 +138,13 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         case .capture where capture.kind == nil && ExportedEvents.begin(file: address):
             // Without `--as` the events keep their sources.
             let name = try name.map { try SourceName($0) }
-            var events = ExportedEvents(operation: "ingest capture", object: address, source: name)
+            let rules = try RedactionRules(redact)
+            var events = ExportedEvents(
+                operation: "ingest capture",
+                object: address,
+                source: name,
+                change: { try rules.redacted($0) }
+            )
             try events.add(LineReader(address))
             summary = try events.record {
                 try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
@@ -167,6 +188,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     ///
     /// - Throws: what opening the source throws, before a log is made; else as `run`.
     private func record(_ source: some EventSource, progress: Progress) throws -> IngestSummary {
+        let source = RedactedSource(source, rules: try RedactionRules(redact))
         // The rate covers duplicates, too: they cost as much to read.
         let report = { (summary: IngestSummary) in
             progress.report("\(summary.appended) new events", done: summary.appended + summary.duplicates)

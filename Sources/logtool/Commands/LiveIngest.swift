@@ -22,6 +22,8 @@ struct LiveIngest {
     /// Certificates to check servers against, in place of the system's.
     let trustFile: String?
     let isQuiet: Bool
+    /// What the user declared secret.
+    let rules: RedactionRules
 
     private enum Outcome: Sendable {
         case ended(IngestSummary)
@@ -59,7 +61,9 @@ struct LiveIngest {
         _ signals: UnixSignalsSequence
     ) async throws -> (IngestSummary, Int32?) {
         try await withThrowingTaskGroup(of: Outcome?.self) { group in
-            group.addTask { .ended(try await LiveRecorder.record(source, into: store, with: tools)) }
+            group.addTask { [rules] in
+                .ended(try await LiveRecorder.record(source, into: store, with: tools, redacting: rules))
+            }
             group.addTask {
                 for await signal in signals { return .signal(signal == .sigint ? SIGINT : SIGTERM) }
                 // The sequence ends when its task is cancelled.

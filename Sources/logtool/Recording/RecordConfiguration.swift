@@ -99,7 +99,7 @@ struct ConfigurationReader {
     private static let known: Set<String> = [
         "kind", "address", "as", "branch", "api", "token-env", "token-file", "api-key-env", "api-key-file", "rest",
         "refresh-url", "refresh-file", "intents",
-        "tables", "patterns", "poll", "interval", "environment", "allow-alternates",
+        "tables", "patterns", "poll", "interval", "environment", "allow-alternates", "redact",
     ]
 
     /// An error that names the file. It must quote no value that may be a secret in the wrong place (I14).
@@ -190,6 +190,11 @@ struct ConfigurationReader {
         settings.environment = try text(mapping, "environment", place: place)
         settings.tables = try texts(mapping, "tables", place: place)
         settings.patterns = try texts(mapping, "patterns", place: place)
+        do {
+            settings.redaction = try RedactionRules(texts(mapping, "redact", place: place))
+        } catch let error as IngestError {
+            throw failure("\(place): \(error)")
+        }
         try readNumbers(mapping, &settings, place: place)
         return settings
     }

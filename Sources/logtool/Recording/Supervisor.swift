@@ -68,7 +68,7 @@ final class Supervisor: Sendable {
                 let source = try entry.settings.makeSource(follows: true)
                 try await source.check()
                 let store = try EventStore.openOrCreate(at: entry.log, options: options)
-                _ = try await LiveRecorder.record(source, into: store, with: tools)
+                _ = try await LiveRecorder.record(source, into: store, with: tools, redacting: entry.settings.redaction)
                 if Task.isCancelled { return }
                 log.notice("the remote has ended")
             } catch {

@@ -1,0 +1,172 @@
+import EventLog
+import JSON
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Finds tokens in bytes, in every form in which a server may write them: as they are, escaped as in JSON, in percent
+/// encoding, base64 or hexadecimal, and in UTF-16.
+///
+/// Escapes of single characters are decoded; the other forms are searched as they are. The search looks at one place in
+/// each `shortest - 1` bytes as long as nothing is found (Wu and Manber, "A fast algorithm for multi-pattern searching",
+/// 1994, with blocks of two bytes).
+struct TokenSearch: Sendable {
+    /// The forms of all tokens, each at least `shortest` bytes long.
+    private let needles: [[UInt8]]
+    private let shortest: Int
+    /// By the hash of two neighbouring bytes: how far the search may go on if they end a place of `shortest` bytes.
+    private let steps: [UInt8]
+
+    /// The longest step; longer needles are compared in full only where their beginning fits.
+    private static let shortestMax = 128
+
+    /// - Parameter tokens: none of them empty.
+    init(_ tokens: [String]) {
+        var needles: [[UInt8]] = []
+        for needle in tokens.flatMap({ Self.forms(of: Array($0.utf8)) }) where !needles.contains(needle) {
+            needles.append(needle)
+        }
+        // The longest first: of two that begin at one place the longer one is replaced.
+        needles.sort { $0.count > $1.count }
+        let shortest = min(needles.last?.count ?? 2, Self.shortestMax)
+        var steps = [UInt8](repeating: UInt8(shortest - 1), count: 1 << 12)
+        for needle in needles {
+            for end in 1..<shortest {
+                let hash = Self.hash(needle[end - 1], needle[end])
+                steps[hash] = min(steps[hash], UInt8(shortest - 1 - end))
+            }
+        }
+        (self.needles, self.shortest, self.steps) = (needles, shortest, steps)
+    }
+
+    /// True if the bytes contain a token.
+    func occurs(in bytes: UnsafeRawBufferPointer) -> Bool {
+        if next(in: bytes, from: 0) != nil { return true }
+        guard Self.hasEscapes(bytes) else { return false }
+        return UnescapedText(bytes).bytes.withUnsafeBytes { next(in: $0, from: 0) != nil }
+    }
+
+    /// The places of all tokens, ascending unless escapes were decoded.
+    func places(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
+        let found = plainPlaces(in: bytes)
+        guard Self.hasEscapes(bytes) else { return found }
+        let text = UnescapedText(bytes)
+        return found + text.bytes.withUnsafeBytes { plainPlaces(in: $0).map(text.place) }
+    }
+
+    private func plainPlaces(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        while let place = next(in: bytes, from: found.last?.upperBound ?? 0) { found.append(place) }
+        return found
+    }
+
+    /// The first place of a needle at or after `start`.
+    func next(in bytes: UnsafeRawBufferPointer, from start: Int) -> Range<Int>? {
+        steps.withUnsafeBufferPointer { steps in
+            var end = start + shortest - 1
+            while end < bytes.count {
+                let step = steps[Self.hash(bytes[end - 1], bytes[end])]
+                if step > 0 {
+                    end += Int(step)
+                } else if let place = needle(in: bytes, at: end - shortest + 1) {
+                    return place
+                } else {
+                    end += 1
+                }
+            }
+            return nil
+        }
+    }
+
+    private func needle(in bytes: UnsafeRawBufferPointer, at start: Int) -> Range<Int>? {
+        for needle in needles where needle.count <= bytes.count - start && needle[0] == bytes[start] {
+            if bytes[start..<start + needle.count].elementsEqual(needle) { return start..<start + needle.count }
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private static func hash(_ first: UInt8, _ second: UInt8) -> Int { (Int(first) << 4 ^ Int(second)) & 0xFFF }
+
+    /// True if an escape of JSON or a URL may hide a character.
+    static func hasEscapes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let start = bytes.baseAddress else { return false }
+        if memchr(start, 0x25, bytes.count) != nil { return true }
+        var index = 0
+        while index < bytes.count, let place = memchr(start + index, 0x5C, bytes.count - index) {
+            index = UnsafeRawPointer(place) - start + 1
+            if index < bytes.count, bytes[index] == 0x75 { return true }
+            // Of two backslashes the second one is what the first one escapes.
+            index += 1
+        }
+        return false
+    }
+}
+
+extension TokenSearch {
+    /// The forms of one token that are searched as they are.
+    private static func forms(of token: [UInt8]) -> [[UInt8]] {
+        let escaped: [UInt8] = token.flatMap { $0 == 0x22 || $0 == 0x5C ? [0x5C, $0] : [$0] }
+        // JSON may escape a slash, too.
+        let slashes: [UInt8] = escaped.flatMap { $0 == 0x2F ? [0x5C, 0x2F] : [$0] }
+        let upper: [UInt8] = token.flatMap { [digit($0 >> 4, 0x41), digit($0 & 15, 0x41)] }
+        let lower: [UInt8] = token.flatMap { [digit($0 >> 4, 0x61), digit($0 & 15, 0x61)] }
+        let wide: [UInt8] = token.flatMap { [$0, 0] }
+        // From the first byte on that is not zero, so that both byte orders are found by one form.
+        return [token, slashes, escaped, upper, lower, Array(wide.dropLast())] + base64Forms(of: token)
+    }
+
+    private static func digit(_ value: UInt8, _ letter: UInt8) -> UInt8 {
+        value < 10 ? 0x30 + value : letter + value - 10
+    }
+
+    /// The text of a token in base64 for each of the three places in a group at which it may begin, without the digits
+    /// that other bytes share (RFC 4648, sections 4 and 5).
+    private static func base64Forms(of token: [UInt8]) -> [[UInt8]] {
+        (0..<3).flatMap { before -> [[UInt8]] in
+            let text = Array(Base64.encode([UInt8](repeating: 0, count: before) + token).utf8)
+            let first = (before * 8 + 5) / 6
+            let last = (before + token.count) * 8 / 6
+            let plain = Array(text[first..<last])
+            return [plain, plain.map { $0 == 0x2B ? 0x2D : $0 == 0x2F ? 0x5F : $0 }]
+        }
+    }
+}
+
+/// Bytes with the escapes of JSON strings and of URLs decoded, and the place of each byte.
+private struct UnescapedText {
+    private(set) var bytes: [UInt8] = []
+    private var places: [Int] = []
+
+    init(_ escaped: UnsafeRawBufferPointer) {
+        let raw = escaped.assumingMemoryBound(to: UInt8.self)
+        bytes.reserveCapacity(raw.count)
+        places.reserveCapacity(raw.count + 1)
+        var index = 0
+        while index < raw.count {
+            let (decoded, length) = Self.character(raw, at: index)
+            bytes += decoded
+            places += repeatElement(index, count: decoded.count)
+            index += length
+        }
+        places.append(raw.count)
+    }
+
+    private static func character(_ raw: UnsafeBufferPointer<UInt8>, at index: Int) -> ([UInt8], length: Int) {
+        if raw[index] == 0x5C, let escape = JSONEscape.scalar(raw, at: index) {
+            return (UTF8.encode(escape.scalar).map { Array($0) } ?? [], escape.length)
+        }
+        if raw[index] == 0x25, raw.count - index >= 3, let high = JSONText.hexDigit(raw[index + 1]),
+            let low = JSONText.hexDigit(raw[index + 2])
+        {
+            return ([high << 4 | low], 3)
+        }
+        return ([raw[index]], 1)
+    }
+
+    /// The place in the escaped bytes of a place in these.
+    func place(_ range: Range<Int>) -> Range<Int> { places[range.lowerBound]..<places[range.upperBound] }
+}
