@@ -22,6 +22,17 @@ import Testing
         #expect(pace.wait(for: Timestamp(seconds: 920), at: start) == .seconds(1))
     }
 
+    @Test(arguments: [
+        ("127.0.0.1", true), ("127.0.0.1:4000", true), ("localhost:80", true), ("[::1]", true), ("[::1]:65535", true),
+        ("localhost:80@evil.com", false), ("[::1].evil.com", false), ("[::1]:80.evil.com", false),
+        ("localhost.evil.com", false), ("localhost:", false), ("127.0.0.1:4000:1", false), ("localhost:123456", false),
+        ("evil.com", false), ("", false), ("[::1", false), ("localhost:80/x", false),
+    ])
+    func aHostIsThisMachineOnlyByItsWholeName(_ host: String, isLocal: Bool) {
+        #expect(PlayGate.isLocal(host[...]) == isLocal)
+        #expect(PlayGate(origins: []).admits(origin: "http://\(host)") == isLocal)
+    }
+
     @Test func aStepNeedsARelease() {
         var pace = PlayPace(speed: .max, isStepping: true)
         #expect(pace.wait(for: Timestamp(seconds: 1), at: start) == nil)

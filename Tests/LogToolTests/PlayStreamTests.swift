@@ -156,6 +156,35 @@ import Testing
         #expect(again.exitCode == 4)
     }
 
+    /// Under the temporary name of the process lies a second name of somebody's file, then a FIFO without a reader.
+    @Test(arguments: ["ln '../precious'", "mkfifo"])
+    func aPlantedTemporaryFileIsNotWrittenTo(plant: String) throws {
+        let draft = DraftEvent(
+            recordedAt: Timestamp(seconds: 1_767_225_600),
+            source: try SourceName("status"),
+            kind: try EventKind("status.file/1"),
+            key: try EventKey("c1/1"),
+            attributes: ["path": "/tmp/vibestatus-a.json", "op": "write"],
+            payload: Array("{}".utf8)
+        )
+        try bench.makeLog("A", [draft])
+        try bench.folder.write("precious\n", to: "precious")
+        // `exec` keeps the process number that the name is made of.
+        let script =
+            "mkdir to && cd to && \(plant) .play-$$ && cd .. && exec \"$0\" play A --as files --to to --yes --speed max"
+        let run = try ToolRun.run(
+            ["-c", script, try ToolRun.executable.path],
+            in: bench.folder,
+            program: URL(filePath: "/bin/sh")
+        )
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let manager = FileManager.default
+        #expect(manager.contents(atPath: bench.folder.path("precious")) == Data("precious\n".utf8))
+        #expect(manager.contents(atPath: bench.folder.path("to/vibestatus-a.json")) == Data("{}".utf8))
+        let mode = try manager.attributesOfItem(atPath: bench.folder.path("to/vibestatus-a.json"))[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+    }
+
     @Test func aRepositoryGrowsAsItDid() async throws {
         let source = bench.folder.path("source")
         let script = """
@@ -206,10 +235,18 @@ import Testing
         let run = try ToolRun.run(["play", "A", "--as", "git", "--to", "play.git", "--speed", "max"], in: bench.folder)
         #expect(run.exitCode == 0, "\(run.errors)")
         #expect(try git(["cat-file", "-s", "vibechannel:c"]) == "320000\n")
+        let path = bench.folder.path("play.git")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: path).map { "\(path)/\($0)" } + [path]
+        let open = try files.filter { file in
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int ?? 0
+            return mode & 0o077 != 0
+        }
+        #expect(open == [])
     }
 
-    @Test func whatALogSaysOfAFileIsNoCommandOfGit() async throws {
-        let command = #"\nreset refs/heads/evil\nfrom :1\n\n"#
+    @Test(arguments: [#"\n"#, #"\r\n"#])
+    func whatALogSaysOfAFileIsNoCommandOfGit(end: String) async throws {
+        let command = "\(end)reset refs/heads/evil\(end)from :1\(end)\(end)"
         let changes = [
             #"{"path":"a","to":{"mode":"100644 inline a\ndata 1\nx\#(command)","blob":"\#(blob)"}}"#,
             #"{"path":"b","to":{"mode":"160000","blob":"\#(blob) b\#(command)"}}"#,
@@ -231,7 +268,8 @@ import Testing
         let run = try ToolRun.run(words, in: bench.folder)
         #expect(run.exitCode == 0, "\(run.errors)")
         #expect(try git(["for-each-ref", "--format=%(refname)"]) == "refs/heads/vibechannel\n")
-        let files = #"100644 a|100644 b|100755 "c\nreset refs/heads/evil\nfrom :1\n\n"|"#
+        // git prints a quoted name with the escapes that the document has.
+        let files = #"100644 a|100644 b|100755 "c"# + command + #""|"#
         let listed = try git(["ls-tree", "-r", "--format=%(objectmode) %(path)", "vibechannel"])
         #expect(listed.replacing("\n", with: "|") == files)
     }

@@ -4,6 +4,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A new bare repository and the `git fast-import` that writes into it.
 ///
 /// git runs as it does for a recording: found on the search path by its full path, without this user's configuration,
@@ -42,6 +48,10 @@ package final class GitFastImport {
         let closed = GitProgram.closed(environment, executable: executable, directory: directory)
         let children = GitChildren()
         func start(_ arguments: [String], takesInput: Bool) throws(IngestError) -> GitProcess {
+            // What git makes is closed to others, like all that this program makes. A file that another thread makes
+            // meanwhile is closed, too.
+            let mask = umask(0o077)
+            defer { umask(mask) }
             let command = SpawnedProgram(executable: executable, arguments: arguments, environment: closed)
             let name = takesInput ? "git fast-import" : "git init"
             return try GitProcess(command, name: name, takesInput: takesInput, among: children, subject: directory)
@@ -57,7 +67,8 @@ package final class GitFastImport {
     }
 
     /// Writes one line of fast-import's input format. Never waits for git: that takes a `progress` command, which would
-    /// end a commit that is still open. `text` must contain no line feed of outside origin.
+    /// end a commit that is still open. `text` must contain no line feed of outside origin: it would begin another
+    /// command.
     package func line(_ text: String) {
         buffer.append(contentsOf: text.utf8)
         buffer.append(UInt8(ascii: "\n"))

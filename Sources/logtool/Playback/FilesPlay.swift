@@ -67,13 +67,17 @@ struct FilesPlay {
         return isName && name != Array(".".utf8) && name != Array("..".utf8) ? name : nil
     }
 
-    /// Writes one file whole. A failure may leave the temporary name behind; the next file reuses it.
+    /// Writes one file whole. A failure may leave the temporary name behind; the next file removes it.
     private func put(_ bytes: [UInt8], as name: [UInt8]) throws {
-        // The content is written under another name and renamed, so that readers see whole contents only. O_NOFOLLOW: a
-        // planted link must not lead the write out of the directory.
+        // The content is written under another name and renamed, so that readers see whole contents only. Whatever has
+        // that name goes, and the file is made anew (`O_EXCL`): a planted link would lead the write out of the
+        // directory, a planted FIFO would never open.
         let beside = path(Array(".play-\(getpid())".utf8))
-        let file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        unlink(beside)
+        let file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw trouble(name) }
+        // The umask may have taken rights away.
+        _ = fchmod(file, 0o600)
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {

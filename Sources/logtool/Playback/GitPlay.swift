@@ -142,10 +142,14 @@ struct GitPlay {
         return quoted + "\""
     }
 
-    /// An author in fast-import's form. The characters that delimit it are removed, times before 1970 become 0, and the
-    /// zone is UTC, because the log has none.
-    private static func person(_ value: JSONValue?) -> String {
-        let clean = { (text: String?) in String((text ?? "").filter { !"<>\n\0".contains($0) }) }
+    /// An author in fast-import's form. The characters that delimit it are removed, and so are control characters: a line
+    /// feed would begin another command. Times before 1970 become 0, and the zone is UTC, because the log has none.
+    static func person(_ value: JSONValue?) -> String {
+        // By scalars: CR and LF together are one character, which equals neither of them.
+        let clean = { (text: String?) in
+            let scalars = (text ?? "").unicodeScalars.filter { $0 >= " " && $0 != "<" && $0 != ">" && $0 != "\u{7F}" }
+            return String(String.UnicodeScalarView(scalars))
+        }
         let time = max(value?["time"]?.number?.int64 ?? 0, 0)
         return "\(clean(value?["name"]?.string)) <\(clean(value?["email"]?.string))> \(time) +0000"
     }

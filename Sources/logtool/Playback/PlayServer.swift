@@ -171,11 +171,15 @@ struct PlayGate: Sendable {
         return Self.isLocal(origin[slashes.upperBound...])
     }
 
-    /// - Parameter host: A host, which a port may follow.
-    private static func isLocal(_ host: Substring) -> Bool {
-        let isBracketed = host.hasPrefix("[")
-        let name = isBracketed ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
-        return ["127.0.0.1", "localhost", "[::1]"].contains(String(name))
+    /// True for a name of this machine, followed by nothing or by a colon and a port (RFC 9110, section 7.2).
+    static func isLocal(_ host: Substring) -> Bool {
+        ["127.0.0.1", "localhost", "[::1]"].contains { name in
+            guard host.utf8.starts(with: name.utf8) else { return false }
+            let rest = host.utf8.dropFirst(name.utf8.count)
+            let port = rest.dropFirst()
+            return rest.isEmpty
+                || rest.first == 0x3A && (1...5).contains(port.count) && port.allSatisfy { (0x30...0x39).contains($0) }
+        }
     }
 }
 

@@ -49,7 +49,7 @@ enum PlayDirectory {
     static func prepare(_ path: String, mayOverwrite: Bool) throws {
         let files = FileManager.default
         guard files.fileExists(atPath: path) else {
-            guard mkdir(path, 0o777) == 0 else {
+            guard mkdir(path, 0o700) == 0 else {
                 throw Failure("play: \"\(path)\" cannot be made: \(String(cString: strerror(errno)))")
             }
             return
