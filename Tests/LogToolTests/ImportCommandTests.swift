@@ -34,6 +34,21 @@ import Testing
         #expect(try ToolRun.run(again, in: folder).output.hasPrefix(#"{"appended":0,"duplicates":42"#))
     }
 
+    /// The root does not cover the header's identity, so an import says which one it takes.
+    @Test func anIdentityIsNamedAsUnproved() throws {
+        let export = try tool("export", "L").output
+        let place = try #require(export.firstRange(of: #""identity":""#))
+        let identity = String(export[place.upperBound...].prefix { $0 != "\"" })
+        let other = String(repeating: "ab", count: 16)
+        let bytes = Data(repeating: 0xAB, count: 16).base64EncodedString()
+        try folder.write(export.replacing(identity, with: bytes), to: "x.ndjson")
+        let run = try tool("import", "M", "x.ndjson")
+        #expect(run.exitCode == 0)
+        #expect(run.errors.contains("the identity \(other) of the file's header, which nothing proves"))
+        // Into the log itself it is another log's.
+        #expect(try tool("import", "L", "x.ndjson").exitCode == 2)
+    }
+
     @Test func theLinesAreTheDocumentedOnes() throws {
         let lines = try tool("export", "L").output.split(separator: "\n").map { line in
             try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]

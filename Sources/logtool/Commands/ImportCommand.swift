@@ -19,7 +19,8 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
             --from, --entity, …) makes a log with gaps that can be read, verified and proved, and not be written to; behind a \
             log that is there it must lack no event that is newer. What compactions left \
             beside the events is checked against the acts that name it. Nothing proves the notes that recorders resume \
-            from, so they are left out: a recorder then reads again what its remote still has. A file without a header, \
+            from, so they are left out: a recorder then reads again what its remote still has. Nothing proves the identity in \
+            the header either: the root does not cover it. A file without a header, \
             as events --jsonl --payload writes it, is appended event by event. A line has at most 128 MiB, the header \
             1 GiB.
             """
@@ -84,6 +85,12 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         // A part is easily taken for the whole log.
         if result.missing > 0, !output.quiet {
             StandardError.line("logtool: \(result.missing) of \(header.size) events are missing: the file is a part")
+        }
+        // A log that was there had this identity already.
+        if result.duplicates == 0, result.appended > 0, !output.quiet {
+            let identity = header.identity.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            let whose = "of the file's header, which nothing proves"
+            StandardError.line("logtool: the log has the identity \(identity) \(whose)")
         }
         if !result.provesRemains, !output.quiet { StandardError.line("logtool: unproved: \(VerifyCommand.unproved)") }
         try print(Self.summary(result, size: header.size), progress)
