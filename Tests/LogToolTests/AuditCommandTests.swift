@@ -96,7 +96,8 @@ import Testing
     @Test(arguments: [
         ("plain", "plain"), ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@A1", "'@A1"), ("'=1", "''=1"),
         ("\tx", "\"'\tx\""), ("a\"b", "\"a\"\"b\""), ("a,b", "\"a,b\""), ("a\r\nb", "\"a\r\nb\""), ("", ""),
-        ("\u{FF1D}1", "'\u{FF1D}1"),
+        ("\u{FF1D}1", "'\u{FF1D}1"), ("\u{1B}[2Jx", "\\u{1b}[2Jx"), ("a\rb", "a\\u{d}b"), ("a\nb\tc", "\"a\nb\tc\""),
+        ("a\u{202E}b\r\n\u{9B}c", "\"a\\u{202e}b\r\n\\u{9b}c\""), ("\rx", "'\\u{d}x"),
     ])
     func cellsAreQuotedAndGuarded(text: String, cell: String) {
         #expect(AuditTable.cell(text) == cell)

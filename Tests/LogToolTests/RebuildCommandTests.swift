@@ -13,6 +13,21 @@ import Testing
         try folder.makeLog(messages: 3)
     }
 
+    /// A map may come from somebody else.
+    @Test func aTablesNameMovesNoCursor() throws {
+        try folder.write("CREATE TABLE \"t\u{1B}[31m\" (a TEXT);", to: "s.sql")
+        try folder.write("tables:\n  \"t\\e[31m\":\n    from: messages\n    columns: {a: id}\n", to: "m.yaml")
+        for options in [[], ["--plan"]] {
+            let run = try ToolRun.run(
+                ["rebuild", "L", "--to", "c.sqlite", "--schema", "s.sql", "--map", "m.yaml"] + options,
+                in: folder
+            )
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.contains(#"t\u{1b}[31m"#), "\(run.output)")
+            #expect(!(run.output + run.errors).contains("\u{1B}"))
+        }
+    }
+
     @Test func theCacheHoldsTheState() throws {
         let run = try rebuild("--json")
         #expect(run.exitCode == 0)

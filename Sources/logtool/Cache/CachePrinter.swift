@@ -28,7 +28,7 @@ struct CachePrinter {
             // The member is named only where it says more than the column.
             let isSame = field.member == field.column
             let name = isSame || field.member.isEmpty ? field.column : "\(field.column) (\(field.member))"
-            try printer.printChange(of: name, from: field.log?.json, to: field.cache?.json)
+            try printer.printChange(of: DisplayText.escaped(name), from: field.log?.json, to: field.cache?.json)
         }
     }
 
@@ -86,7 +86,8 @@ struct CacheDifferences {
             let parts = [
                 (table.counts.missing, "missing"), (table.counts.extra, "extra"), (table.counts.different, "different"),
             ]
-            return "\(table.name): " + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+            let counts = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+            return DisplayText.escaped("\(table.name): \(counts)")
         }
     }
 

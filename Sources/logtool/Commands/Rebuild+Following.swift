@@ -112,7 +112,8 @@ extension Rebuild {
             try output.line(JSONValue.object(line).text)
         } else {
             let changed = batch.tables.map { "\($0.name) \($0.keys.count)" }.joined(separator: ", ")
-            try output.line("\(batch.meta.sequence): \(changed.isEmpty ? "nothing changed" : changed)")
+            let text = changed.isEmpty ? "nothing changed" : DisplayText.escaped(changed)
+            try output.line("\(batch.meta.sequence): \(text)")
         }
         try output.flush()
     }

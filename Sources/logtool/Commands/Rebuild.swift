@@ -153,7 +153,8 @@ struct Rebuild {
         } else {
             let shown = counts.filter { $0.count > 0 }.map { "\($0.table) \($0.count)" }
             let verb = swapped ? "built" : "would build"
-            try output.line("\(verb) \(file.path) at sequence \(meta.sequence): \(shown.joined(separator: ", "))")
+            let text = "\(verb) \(file.path) at sequence \(meta.sequence): \(shown.joined(separator: ", "))"
+            try output.line(DisplayText.escaped(text))
         }
         try output.flush()
     }
@@ -244,7 +245,7 @@ extension Rebuild {
         if options.document.json {
             try output.line(JSONValue.object(["plan": .array(plan.steps.map(\.json))]).text)
         } else {
-            for step in plan.steps { try output.line(step.line) }
+            for step in plan.steps { try output.line(DisplayText.escaped(step.line)) }
         }
         try output.flush()
     }

@@ -111,11 +111,12 @@ struct ProgressLine {
     mutating func report(_ text: String, done: Int, total: Int?, at now: ContinuousClock.Instant) {
         // Fewer things done, or another total, means that another step has begun.
         if first == nil || total != self.total || done < self.done ?? 0 { first = (done, now) }
-        (self.text, self.done, self.total) = (text, done, total)
+        // It may name a table of a map, or a source.
+        (self.text, self.done, self.total) = (DisplayText.escaped(text), done, total)
     }
 
     mutating func begin(_ activity: String) {
-        (text, done, total, first) = (activity, nil, nil, nil)
+        (text, done, total, first) = (DisplayText.escaped(activity), nil, nil, nil)
     }
 
     /// The line after `elapsed`: rate, percentage and remaining time as far as known, else the elapsed time.
