@@ -30,11 +30,12 @@ extension Fixture {
         // The fixture is made within a partial folder and moved out when whole. If this run is killed, the next one
         // removes the partial folder.
         let parent = directory.deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        let closed: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true, attributes: closed)
         let partial = try Partial.makeFolder(for: ".\(directory.lastPathComponent)", in: Folder(at: parent.path))
         defer { try? FileManager.default.removeItem(atPath: partial.path) }
         let draft = URL(filePath: partial.path).appending(path: directory.lastPathComponent)
-        try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: false, attributes: closed)
         let digests = try log.read { session in
             try write(session, through: point ?? session.head, to: draft.appending(path: FixtureEvents.eventsName))
             return try [Profile.canonical, profile].map { try digest(of: session, at: point, profile: $0) }
@@ -51,6 +52,11 @@ extension Fixture {
                 )
             }
             try Data(text(of: document).utf8).write(to: draft.appending(path: state.fileName))
+        }
+        // Nobody else could reach them before: the partial folder is closed, too.
+        for name in try FileManager.default.contentsOfDirectory(atPath: draft.path) {
+            let path = draft.appending(path: name).path
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         }
         try FileManager.default.moveItem(at: draft, to: directory)
         return try Fixture(at: directory)

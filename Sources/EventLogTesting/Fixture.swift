@@ -79,13 +79,11 @@ public struct Fixture: Sendable {
         let events = try FixtureEvents(in: directory)
         let found = try document(of: state, events)
         let file = golden(of: state)
-        guard let bytes = FileManager.default.contents(atPath: file.path) else {
-            throw FixtureError(file, "it cannot be read")
-        }
+        let bytes = try FixtureFile.bytes(of: file)
         if bytes.elementsEqual(Self.text(of: found).utf8) { return nil }
         let expected: JSONValue
         do {
-            expected = try JSONValue.parse(Array(bytes))
+            expected = try JSONValue.parse(bytes)
         } catch {
             throw FixtureError(file, "\(error)")
         }
@@ -105,7 +103,8 @@ public struct Fixture: Sendable {
     public func update(_ state: FixtureState) throws -> Bool {
         let text = Array(Self.text(of: try document(of: state, FixtureEvents(in: directory))).utf8)
         let file = golden(of: state)
-        guard FileManager.default.contents(atPath: file.path)?.elementsEqual(text) != true else { return false }
+        let exists = try Folder(at: directory.path).kind(of: file.lastPathComponent) != .nothing
+        guard try !exists || FixtureFile.bytes(of: file) != text else { return false }
         try Partial.write(text, toFileAt: file.path)
         return true
     }

@@ -21,7 +21,7 @@ struct FixtureEvents {
     init(in directory: URL) throws {
         let capture = directory.appending(path: Self.captureName)
         if FileManager.default.fileExists(atPath: capture.path) {
-            try read(capture: capture, kind: Self.kind(in: directory))
+            try read(capture: capture, kind: try Self.kind(in: directory))
         } else {
             try read(lines: directory.appending(path: Self.eventsName))
         }
@@ -68,6 +68,7 @@ struct FixtureEvents {
     // MARK: - Reading
 
     private mutating func read(capture: URL, kind: CaptureKind?) throws {
+        try FixtureFile.check(capture)
         var drafts = try CaptureSource(path: capture.path, kind: kind, name: SourceName("app")).drafts(after: .empty)
         while let item = try drafts.next() {
             if case .draft(let draft, _) = item { add(draft, sequence: nil) }
@@ -75,9 +76,7 @@ struct FixtureEvents {
     }
 
     private mutating func read(lines file: URL) throws {
-        guard let bytes = FileManager.default.contents(atPath: file.path) else {
-            throw FixtureError(file, "it cannot be read")
-        }
+        let bytes = try FixtureFile.bytes(of: file)
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
             do {
                 try add(JSONValue.parse(Array(line)))
@@ -128,8 +127,10 @@ struct FixtureEvents {
     }
 
     /// The kind in the line `kind: …` of `about.md`; `nil` without one, so that the kind is guessed.
-    private static func kind(in directory: URL) -> CaptureKind? {
-        let about = FileManager.default.contents(atPath: directory.appending(path: "about.md").path) ?? Data()
+    private static func kind(in directory: URL) throws -> CaptureKind? {
+        let page = directory.appending(path: "about.md")
+        guard FileManager.default.fileExists(atPath: page.path) else { return nil }
+        let about = try FixtureFile.bytes(of: page)
         let line = String(decoding: about, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("kind: ") }
         return line.flatMap { CaptureKind(rawValue: String($0.dropFirst(6))) }
     }

@@ -75,6 +75,48 @@ import Testing
         #expect(report == ["testsuite", "testcase", "failure", "testcase"])
     }
 
+    /// Who made the fixtures could have planted it.
+    @Test func aReportAndAStateAreNotWrittenThroughALink() throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        try folder.write("precious\n", to: "precious")
+        let manager = FileManager.default
+        try manager.createSymbolicLink(atPath: folder.path("r.xml"), withDestinationPath: "precious")
+        let report = try run("check", "F", "--junit", "r.xml")
+        #expect(report.exitCode == 2 && report.errors.contains("r.xml"))
+        try manager.removeItem(atPath: folder.path("F/a/expected.json"))
+        try manager.createSymbolicLink(atPath: folder.path("F/a/expected.json"), withDestinationPath: "../../precious")
+        #expect(try run("check", "F").exitCode == 2)
+        #expect(try run("check", "F", "--update").exitCode == 2)
+        #expect(manager.contents(atPath: folder.path("precious")) == Data("precious\n".utf8))
+    }
+
+    @Test(arguments: ["events.ndjson", "expected.json"])
+    func aFixtureIsReadToABoundAndWithoutWaiting(name: String) throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        let path = folder.path("F/a/\(name)")
+        // Sparse: more than the limit without taking room.
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.truncate(atOffset: 300 << 20)
+        try file.close()
+        let large = try run("check", "F")
+        #expect(large.exitCode == 2 && large.output.contains("more than 256 MiB"), "\(large.output)")
+        try FileManager.default.removeItem(atPath: path)
+        try #require(mkfifo(path, 0o600) == 0)
+        #expect(try run("check", "F").exitCode == 2)
+    }
+
+    @Test func whatIsFrozenIsClosedToOthers() throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        _ = try run("check", "F", "--junit", "r.xml")
+        let mode = { (path: String) throws -> Int? in
+            try FileManager.default.attributesOfItem(atPath: folder.path(path))[.posixPermissions] as? Int
+        }
+        #expect(try mode("F/a") == 0o700)
+        for name in ["F/a/events.ndjson", "F/a/expected.json", "F/a/about.md", "r.xml"] {
+            #expect(try mode(name) == 0o600)
+        }
+    }
+
     @Test func anUpdateTakesTodaysStateAndIsRefusedOnAServer() throws {
         _ = try run("freeze", "L", "-o", "F/a")
         try alter("F/a/expected.json", "message 3", to: "message three")

@@ -67,7 +67,7 @@ package final class OpenFile: Sendable {
 
     /// Reads from a file offset until the buffer is full, the file ends or a read fails; returns the number of bytes
     /// read.
-    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
+    package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
         var done = 0
         while done < buffer.count {
             guard let place = off_t(exactly: offset + UInt64(done)), let start = buffer.baseAddress else { break }

@@ -43,12 +43,15 @@ package enum Partial {
     }
 
     /// Writes a file, synced, that appears at its path whole. It replaces a file there and takes over its permissions;
-    /// a link at the path stays. A new file is readable by everybody. The renaming is not synced: after a power loss
-    /// the former file may be at the path.
+    /// anything else at the path, such as a link, is an error and stays: who made the folder must not choose what is
+    /// written to. A new file is closed to others. The renaming is not synced: after a power loss the former file may be
+    /// at the path.
     package static func write(_ bytes: [UInt8], toFileAt path: String) throws {
-        let place = Directory.split(Directory.resolved(path) ?? path)
+        let place = Directory.split(path)
         let folder = try Folder(at: place.parent)
-        let mode = try folder.status(of: place.name).map { $0.st_mode & 0o777 } ?? 0o644
+        let former = try folder.status(of: place.name)
+        if let former { try folder.check(former, place.name, isWritten: false) }
+        let mode = former.map { $0.st_mode & 0o777 } ?? 0o600
         let file = try makeFile(for: place.name, in: folder)
         do {
             try file.write(bytes, path)

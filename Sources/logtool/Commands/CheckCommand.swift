@@ -79,10 +79,19 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
         }
         try output.flush()
         // Written whole and renamed, so that a CI server never reads half a report.
-        if let junit { try Partial.write(Array(report.junit.utf8), toFileAt: junit) }
+        if let junit { try write(report.junit, to: junit) }
         // A fixture that cannot be read is trouble (2), not a difference (1).
         if results.contains(where: \.isUnusable) { throw Outcome.trouble }
         if !update, results.contains(where: { !$0.mismatches.isEmpty }) { throw Outcome.no }
+    }
+
+    /// Writes the report. A link at the path is refused: who made the fixtures may have planted it.
+    private func write(_ report: String, to path: String) throws {
+        do {
+            try Partial.write(Array(report.utf8), toFileAt: path)
+        } catch let error as EventLogError {
+            throw Failure("write \"\(path)\": \(error.reason); name another file with --junit")
+        }
     }
 
     /// The named folders, or the fixtures directly in them, sorted by the bytes of their names. Folders within those
