@@ -2,7 +2,6 @@
 #define CLMDB_SHIM_H
 
 #include <errno.h>
-#include <fcntl.h>
 #include <lmdb.h>
 #include <signal.h>
 #include <stddef.h>
@@ -49,7 +48,13 @@ static inline void clmdb_asserted(MDB_env *environment, const char *message) {
 /// of a log's data, which is mapped for reading. Reads `/proc/self/maps`, whose lines begin with `START-END rwxs`; 0
 /// where there is none. Calls only what a signal handler may call.
 static inline int clmdb_is_written_map(const void *address) {
-    int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+#ifdef SYS_openat
+    // By number, from the working directory, to read, closed in programs that are started: `fcntl.h` would declare
+    // `struct stat` in this module, which Swift then does not find in the C library's.
+    int file = (int)syscall(SYS_openat, -100, "/proc/self/maps", 02000000);
+#else
+    int file = -1;
+#endif
     if (file < 0) return 0;
     uintptr_t bounds[2] = {0, 0};
     // The field of the line: start, end, rights, the rest.

@@ -1,4 +1,4 @@
-public import EventLog
+import EventLog
 
 /// A healthy log that a seed draws and that ages step by step: it grows, is compacted, or events of it are redacted.
 ///
