@@ -46,7 +46,7 @@ struct TokenSearch: Sendable {
     func occurs(in bytes: UnsafeRawBufferPointer) -> Bool {
         if next(in: bytes, from: 0) != nil { return true }
         guard Self.hasEscapes(bytes) else { return false }
-        return UnescapedText(bytes).bytes.withUnsafeBytes { next(in: $0, from: 0) != nil }
+        return UnescapedText(bytes, keepsPlaces: false).bytes.withUnsafeBytes { next(in: $0, from: 0) != nil }
     }
 
     /// The places of all tokens, ascending unless escapes were decoded.
@@ -139,22 +139,40 @@ extension TokenSearch {
 /// Bytes with the escapes of JSON strings and of URLs decoded, and the place of each byte.
 private struct UnescapedText {
     private(set) var bytes: [UInt8] = []
+    /// The place of each byte, and of the end; empty if the places are not kept.
     private var places: [Int] = []
 
-    init(_ escaped: UnsafeRawBufferPointer) {
+    /// - Parameter keepsPlaces: false for a search that only asks whether a token occurs.
+    init(_ escaped: UnsafeRawBufferPointer, keepsPlaces: Bool = true) {
         let raw = escaped.assumingMemoryBound(to: UInt8.self)
         bytes.reserveCapacity(raw.count)
-        places.reserveCapacity(raw.count + 1)
         var index = 0
+        var (slash, percent) = (Self.next(0x5C, in: raw, from: 0), Self.next(0x25, in: raw, from: 0))
         while index < raw.count {
-            let (decoded, length) = Self.character(raw, at: index)
+            // What lies between two escapes is copied at once.
+            let escape = min(slash, percent)
+            bytes += raw[index..<escape]
+            if keepsPlaces { places += index..<escape }
+            guard escape < raw.count else { break }
+            let (decoded, length) = Self.character(raw, at: escape)
             bytes += decoded
-            places += repeatElement(index, count: decoded.count)
-            index += length
+            if keepsPlaces { places += repeatElement(escape, count: decoded.count) }
+            index = escape + length
+            if slash < index { slash = Self.next(0x5C, in: raw, from: index) }
+            if percent < index { percent = Self.next(0x25, in: raw, from: index) }
         }
-        places.append(raw.count)
+        if keepsPlaces { places.append(raw.count) }
     }
 
+    /// The index of the next byte of this value at or after `start`; the end if there is none.
+    private static func next(_ byte: Int32, in raw: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        guard let first = raw.baseAddress, start < raw.count,
+            let place = memchr(first + start, byte, raw.count - start)
+        else { return raw.count }
+        return UnsafeRawPointer(place) - UnsafeRawPointer(first)
+    }
+
+    /// The character at a backslash or percent sign, and its length in the escaped bytes.
     private static func character(_ raw: UnsafeBufferPointer<UInt8>, at index: Int) -> ([UInt8], length: Int) {
         if raw[index] == 0x5C, let escape = JSONEscape.scalar(raw, at: index) {
             return (UTF8.encode(escape.scalar).map { Array($0) } ?? [], escape.length)
