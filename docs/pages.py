@@ -214,6 +214,7 @@ class Pages:
         need(own == number and flags == OVERFLOW, "page %d does not begin a large value" % number)
         # A value that was made shorter within its transaction keeps its pages.
         need(pages >= (15 + size) // self.page_bytes + 1, "page %d does not begin this value" % number)
+        need(number + pages <= len(self.data) // self.page_bytes, "a large value is behind the end")
         for page in range(number, number + pages):
             self.claim(page)
         return self.data[start + 16 : start + 16 + size], pages

@@ -45,7 +45,7 @@ struct WriteTransaction: ~Copyable {
         var keyValue = MDB_val(borrowing: key)
         var stored = MDB_val(borrowing: value)
         let flags = UInt32(MDB_NOOVERWRITE)
-        try check(mdb_put(open, table.handle, &keyValue, &stored, flags), "add to \(table.name)")
+        try checkWrite(mdb_put(open, table.handle, &keyValue, &stored, flags), "add to \(table.name)")
     }
 
     /// Stores a value under a key, in place of any former one. At most once for a key in a transaction: see `insert`.
