@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import logtool
+
 /// Schemas, maps and caches that somebody made who means harm.
 @Suite struct HostileSchemaTests {
     let folder: TemporaryDirectory
@@ -56,6 +58,103 @@ import Testing
         let run = try rebuild()
         #expect(run.exitCode == 2)
         #expect(run.errors.contains("takes too long"), "\(run.errors)")
+    }
+
+    /// One instruction of SQLite's may make or search much, and many statements together do what one may not.
+    @Test(arguments: [
+        (
+            "WITH RECURSIVE n(x) AS (SELECT zeroblob(30000000) UNION SELECT x || x'00' FROM n) "
+                + "SELECT count(*) FROM n;", "takes more memory than 512 MiB"
+        ),
+        ("SELECT length(printf('%.*c', 999999999, 'x'));", "printf of such long texts takes too long"),
+        ("SELECT format('%.999999999c', 'x');", "format of such long texts takes too long"),
+        ("CREATE TABLE p (a, b AS (printf('%.*c', 999999999, a)) STORED);INSERT INTO p VALUES (1);", "printf of such"),
+        (
+            "CREATE TABLE p (a CHECK (instr(zeroblob(3e7), zeroblob(2e7)) > 0));INSERT INTO p VALUES (1);",
+            "instr of such"
+        ),
+        ("CREATE INDEX i ON m (replace(id || zeroblob(2e7), zeroblob(1e7) || id, ''));", "replace of such long texts"),
+        ("SELECT json_patch(zeroblob(6e7), zeroblob(6e7));", "json_patch of such long texts"),
+        ("SELECT zeroblob(100000000);", "makes a value or a row of more than 64 MiB"),
+        (
+            (0..<2_100).map { "CREATE TABLE t\($0) (x);" }.joined(separator: "\n"),
+            "makes more than 2000 tables, indexes, views and triggers"
+        ),
+    ])
+    func aStatementThatTakesTooMuchIsStopped(statement: String, reason: String) throws {
+        try folder.write(Self.table + statement + "\n", to: "app.sql")
+        let run = try rebuild()
+        #expect(run.exitCode == 2)
+        #expect(run.errors.contains(reason), "\(run.errors)")
+        #expect(run.errors.contains("run schema \"app.sql\": line "), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("c.sqlite")))
+        #expect(try folderNames.isSubset(of: ["lock"]))
+    }
+
+    /// A trigger that somebody added to a cache runs when new events are written to it.
+    @Test(.hangGuard) func aTriggerOfAFollowedCacheIsStopped() throws {
+        try folder.write("tables: {m: {from: messages, columns: {id: id, channel: channel}}}\n", to: "map.yaml")
+        try folder.write("CREATE TABLE m (channel TEXT, id TEXT, PRIMARY KEY (channel, id));", to: "app.sql")
+        #expect(try rebuild().exitCode == 0)
+        try run(
+            "CREATE TRIGGER t AFTER INSERT ON m BEGIN UPDATE m SET id = printf('%.*c', 999999999, 'x') WHERE 0; "
+                + "SELECT printf('%.*c', 999999999, 'x'); END",
+            on: folder.path("c.sqlite")
+        )
+        let frame =
+            #"{"op":0,"s":90,"t":"MESSAGE_CREATE","d":{"id":"1900","channel_id":"10","author_id":"7","#
+            + #""author_username":"ada","content":"new","created_at":"2026-01-01T00:00:00Z"}}"#
+        try folder.write(SampleCaptures.line(50, frame), to: "more.ndjson")
+        let ingested = try ToolRun.run(
+            ["ingest", "L", "capture", "more.ndjson", "--kind", "gateway", "--as", "guild"],
+            in: folder
+        )
+        #expect(ingested.exitCode == 0, "\(ingested.errors)")
+        let followed = try ToolRun.run(
+            ["rebuild", "L", "--to", "c.sqlite", "--schema", "app.sql", "--map", "map.yaml", "--follow"],
+            in: folder
+        )
+        #expect(followed.exitCode == 2)
+        #expect(followed.errors.contains("printf of such long texts"), "\(followed.errors)")
+        let cache = PythonDatabase(path: folder.path("c.sqlite"))
+        #expect(try cache.lines("SELECT count(*) FROM m") == ["(3,)"])
+    }
+
+    /// The limit is that of all statements together.
+    @Test func aBudgetIsSpentOnce() {
+        var budget = SQLiteBudget()
+        for _ in 0..<20 {
+            #expect(budget.excess == nil)
+            budget.beginStep()
+            budget.take(steps: SQLiteBudget.stepsMin / 20)
+        }
+        #expect(budget.excess != nil)
+        budget.add(rows: 3)
+        #expect(budget.excess == nil)
+        budget.take(steps: 3 * SQLiteBudget.stepsPerRow)
+        #expect(budget.excess != nil)
+        budget.add(rows: .max)
+        #expect(budget.excess == nil)
+    }
+
+    /// What SQLite's own functions give, a schema's get.
+    @Test func functionsWithLimitsGiveWhatSQLiteGives() throws {
+        let calls = [
+            "printf('%05d|%-6s|%.2f|%c|%%|%*d', 42, 'ab', 3.14159, 'xyz', 7, 5)", "printf('no')",
+            "format('%q', 'it''s')",
+            "printf()", "printf(NULL)", "instr('größe', 'ße')", "instr(x'0102', x'02')", "instr(NULL, 'a')",
+            "replace('abcabc', 'b', 'ß')", "replace(123, 2, 'x')", "trim('xxaxx', 'x')", "ltrim('xxaxx', 'x')",
+            "rtrim('  a  ')", "rtrim('xxaxx', 'x')", "json_patch('{\"a\":1}', '{\"a\":null,\"b\":[2]}')",
+            "json_array(json_patch('{}', '{\"b\":2}'))", "typeof(instr('a', 'b'))", "typeof(replace(x'00', 'a', 'b'))",
+        ]
+        let statement = "SELECT " + calls.map { "quote(\($0))" }.joined(separator: ", ")
+        try folder.write(
+            Self.table + "CREATE TABLE answers AS \(statement);",
+            to: "app.sql"
+        )
+        #expect(try rebuild().exitCode == 0)
+        let cache = PythonDatabase(path: folder.path("c.sqlite"))
+        #expect(try cache.lines("SELECT * FROM answers") == cache.lines(statement))
     }
 
     @Test func rowsThatBreakARuleNameTheTableAndTheRow() throws {
@@ -183,11 +282,15 @@ import Testing
 
     private func make(_ sql: String) throws {
         try? FileManager.default.removeItem(atPath: folder.path("app.sqlite"))
+        try run(sql, on: folder.path("app.sqlite"))
+    }
+
+    private func run(_ sql: String, on path: String) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/python3")
         process.arguments = [
             "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])",
-            folder.path("app.sqlite"), sql,
+            path, sql,
         ]
         try process.run()
         process.waitUntilExit()

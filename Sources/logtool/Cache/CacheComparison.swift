@@ -136,8 +136,8 @@ private final class TableWalk {
         let query = "SELECT \(columns) FROM \(table.name.quotedSQL) NOT INDEXED ORDER BY \(order)"
         (self.log, self.cache) = (try log.statement(query), try cache.statement(query))
         assert(self.key.count == key.count, "the columns of a key are columns of the map")
-        // How many rows the cache has is not known, and sorting them takes SQLite's own code only.
-        cache.allow(rows: .max)
+        // How many rows the cache has is not known. Generated columns of its author may make much of few.
+        try cache.allowReadingAll()
         try advanceLog()
         try advanceCache()
     }

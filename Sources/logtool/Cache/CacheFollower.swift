@@ -46,7 +46,8 @@ struct CacheFollower {
         decidedAt: SequenceNumber,
         options: ReplayOptions
     ) throws {
-        let connection = try SQLiteConnection(path, .live)
+        // Triggers and generated columns of the schema run for the rows, and the file may have others than the schema's.
+        let connection = try SQLiteConnection(path, .live, .schema)
         tables = try MappedTables(map, in: connection)
         (self.state, self.meta, self.decidedAt, self.options) = (state, meta, decidedAt, options)
         for table in map.tables {
@@ -76,6 +77,7 @@ struct CacheFollower {
         meta.advance(to: &state)
         let meta = meta
         // An error rolls rows, sequence and digest back together, so the cache stays at the batch before.
+        tables.connection.sqlGuard?.beginWork()
         let changed = try tables.connection.transaction {
             var changed: [(name: String, keys: [JSONValue])] = []
             for list in tables.lists { changed += try write(list, changes) }
@@ -118,11 +120,13 @@ private struct Deletion {
     private let columns: [CacheColumn]
     private let one: SQLiteStatement
     private let all: SQLiteStatement
+    private let connection: SQLiteConnection
     /// Whether the table tells sources apart, or holds one source only by a condition.
     private let namesSource: Bool
 
     /// - Throws: `Failure` if no column is made of a member of the key, so that nothing finds a thing's rows again.
     init(_ table: CacheMap.Table, of map: CacheMap, in connection: SQLiteConnection, sourceCount: Int) throws {
+        self.connection = connection
         let keyMembers = table.list.keyMembers
         columns = table.columns.filter { column in
             !column.paths.isEmpty && column.paths.allSatisfy { keyMembers.contains($0.name) }
@@ -159,6 +163,7 @@ private struct Deletion {
         let batch = CellBatch()
         let row = MappedRow(.value(key))
         for column in columns { column.add(row, to: batch) }
+        connection.allow(rows: 1)
         try one.run(batch, columns.indices)
     }
 

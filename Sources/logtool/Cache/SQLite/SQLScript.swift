@@ -29,7 +29,7 @@ struct SQLScript: Sendable {
 
     /// An error of a statement that names the script and the line.
     func failure(_ trouble: SQLiteTrouble, line: Int) -> Failure {
-        let refusal = "the statement \(trouble.reason), which a cache's schema may not"
+        let refusal = "the statement \(trouble.reason), which a cache's schema may not; leave it out or let it do less"
         let reason = trouble.isRefusal ? refusal : trouble.description
         return Failure("run schema \"\(name)\": line \(line): \(reason)")
     }

@@ -66,7 +66,6 @@ final class SQLiteConnection {
         // Our own pragmas come before the guard, which would refuse some of them.
         try prepare(for: access)
         sqlGuard?.register(on: handle)
-        sqlGuard?.allow(rows: 0)
     }
 
     deinit {
@@ -145,6 +144,7 @@ extension SQLiteConnection {
     func run(_ sql: String) throws {
         sqlGuard?.isSuspended = true
         defer { sqlGuard?.isSuspended = false }
+        sqlGuard?.beginStep()
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw trouble() }
     }
 
@@ -183,18 +183,32 @@ extension SQLiteConnection {
         }
     }
 
-    /// Gives the next statements a new limit of time, by the number of rows that they work on.
+    /// Lets the SQL of others take more, by the number of rows that it works on.
     func allow(rows: Int) {
         sqlGuard?.allow(rows: rows)
     }
 
+    /// Lets the SQL of others take what reading and sorting the whole file may: a row has some bytes at least.
+    func allowReadingAll() throws {
+        guard let sqlGuard, case .integer(let pages)? = try rows("PRAGMA page_count").first?.first,
+            case .integer(let bytes)? = try rows("PRAGMA page_size").first?.first
+        else { return }
+        let (size, isTooMuch) = Int(pages).multipliedReportingOverflow(by: Int(bytes))
+        sqlGuard.allow(rows: isTooMuch ? .max : size / Self.bytesPerRow)
+    }
+
+    /// A row of this many bytes may be read and sorted as long as a row of the log may take to write.
+    private static let bytesPerRow = 1_000
+
     /// The last error of this connection. Call it before the next call to SQLite. A refusal of the guard comes first,
     /// because SQLite's own message is only "not authorized" or "interrupted".
     func trouble() -> SQLiteTrouble {
-        SQLiteTrouble(
-            code: sqlite3_errcode(handle),
-            reason: sqlGuard?.refusal ?? String(cString: sqlite3_errmsg(handle)),
-            isRefusal: sqlGuard?.refusal != nil
+        let code = sqlite3_errcode(handle)
+        let refusal = sqlGuard.flatMap { $0.refusal ?? $0.excess(code) }
+        return SQLiteTrouble(
+            code: code,
+            reason: refusal ?? String(cString: sqlite3_errmsg(handle)),
+            isRefusal: refusal != nil
         )
     }
 }
@@ -267,8 +281,7 @@ extension SQLiteConnection {
             do {
                 let compiled = try self.statement(statement.text)
                 guard sqlGuard?.isForTables ?? true else { return true }
-                allow(rows: 0)
-                try compiled.run()
+                try runInMemory(compiled)
                 return false
             } catch let trouble as SQLiteTrouble {
                 // It names a view or table that an earlier statement of the later ones will make.
@@ -282,13 +295,32 @@ extension SQLiteConnection {
     ///
     /// - Throws: `Failure` that names the schema and the line.
     func run(_ statements: [SQLScript.Statement], of script: SQLScript, rows: Int) throws {
+        allow(rows: rows)
+        try limitFile()
         for statement in statements {
             do {
-                allow(rows: rows)
-                try self.statement(statement.text).run()
+                try runInMemory(self.statement(statement.text))
             } catch let trouble as SQLiteTrouble {
                 throw script.failure(trouble, line: statement.line)
             }
         }
+    }
+
+    /// Runs a statement of a schema. What it keeps beside the file counts as memory, unless it makes an index, which sorts as
+    /// many rows as there are.
+    private func runInMemory(_ statement: SQLiteStatement) throws {
+        if sqlGuard?.makesOther ?? true { return try statement.run() }
+        try run("PRAGMA temp_store = MEMORY")
+        defer { try? run("PRAGMA temp_store = FILE") }
+        try statement.run()
+    }
+
+    /// Lets later statements make the file some times as large, and not larger: a full disk would be the next limit.
+    private func limitFile() throws {
+        guard case .integer(let pages)? = try rows("PRAGMA page_count").first?.first,
+            case .integer(let bytes)? = try rows("PRAGMA page_size").first?.first, bytes > 0
+        else { return }
+        try run("PRAGMA max_page_count = \(8 * pages + (1 << 30) / bytes)")
+        sqlGuard?.isFileLimited = true
     }
 }

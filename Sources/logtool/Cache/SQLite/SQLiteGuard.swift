@@ -1,6 +1,8 @@
 import GRDBSQLite
 
-/// Limits what SQL written by others may do on a connection, and for how long (I30).
+/// Limits what SQL written by others may do on a connection, and what it may take (I30).
+///
+/// What it takes is counted over all statements (`SQLiteBudget`), not for each: a schema has as many statements as it likes.
 ///
 /// SQLite calls the guard while it compiles a statement (`sqlite3_set_authorizer`) and at intervals while one runs
 /// (`sqlite3_progress_handler`). It compiles triggers, views and generated columns into the statements that use them,
@@ -19,7 +21,7 @@ final class SQLiteGuard {
     /// Whether the last compiled statement makes a table or has a pragma.
     private var makesTable = false
     /// Whether the last statement makes an index, a view or a trigger.
-    private var makesOther = false
+    private(set) var makesOther = false
     /// Why the last statement was refused or stopped, as a predicate ("names another file"); `nil` if it was not.
     private(set) var refusal: String?
     /// The tables that compiled statements write, alter or drop, in lower case.
@@ -28,22 +30,26 @@ final class SQLiteGuard {
     private(set) var writtenByTriggers: Set<String> = []
     /// True while our own SQL runs, which the guard lets through. The limit of steps still counts.
     var isSuspended = false
+    /// Whether the file may not grow further than the connection lets it.
+    var isFileLimited = false
     private let policy: Policy
-    /// How many more instructions of SQLite's virtual machine may run before the statement is stopped.
-    private var steps = 0
+    private var budget = SQLiteBudget()
+    /// How many tables, indexes, views and triggers were made. SQLite reads the list of all of them for each new one.
+    private var madeCount = 0
 
-    /// Instructions that any statement may take, whatever its rows: some seconds.
-    static let stepsMin = 200_000_000
-    /// Instructions allowed for each row: indexes, triggers and full-text search together.
-    static let stepsPerRow = 20_000
-    /// Instructions between two calls of the progress handler.
-    private static let stepsPerCall: Int32 = 10_000
+    /// The most tables, indexes, views and triggers of a schema.
+    static let madeMax = 2_000
+    /// The longest value or row. The longest payload of an event has 16 MiB.
+    static let valueBytesMax: Int32 = 64 << 20
+    /// Instructions of SQLite's virtual machine between two calls of the progress handler. Few, because one of them may make
+    /// a value of the greatest length.
+    private static let stepsPerCall: Int32 = 400
 
     /// The pragmas of a schema that change nothing outside its file. Full-text search itself reads `data_version`, and
     /// this program reads `table_xinfo`.
     private static let pragmas: Set<String> = [
-        "application_id", "auto_vacuum", "data_version", "foreign_keys", "page_size", "recursive_triggers",
-        "table_xinfo", "user_version",
+        "application_id", "auto_vacuum", "data_version", "foreign_keys", "page_count", "page_size",
+        "recursive_triggers", "table_xinfo", "user_version",
     ]
     /// The virtual tables that SQLite contains and that reach nothing outside the file.
     private static let modules: Set<String> = ["fts5", "fts4", "rtree"]
@@ -53,6 +59,9 @@ final class SQLiteGuard {
     init(_ policy: Policy) {
         self.policy = policy
     }
+
+    /// SQLite's memory in this process, whatever its connections do.
+    private static let limitsHeap: Void = { sqlite3_hard_heap_limit64(SQLiteBudget.heapBytesMax) }()
 
     /// Makes a connection call this guard.
     ///
@@ -85,10 +94,13 @@ final class SQLiteGuard {
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
         // Bounds of values, patterns, nested triggers and threads, so that a small schema cannot take much memory or
         // time.
-        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 128 << 20)
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.valueBytesMax)
         sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100)
         sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 16)
         sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0)
+        _ = Self.limitsHeap
+        // Reading calls no function at all.
+        if policy == .schema { BoundedFunction.register(on: handle) }
     }
 
     /// True if the last compiled statement must run before rows exist: it makes a table or sets the file's layout, and
@@ -100,21 +112,45 @@ final class SQLiteGuard {
         (makesTable, makesOther, refusal) = (false, false, nil)
     }
 
-    /// Sets the instruction limit for statements that work on `rows` rows. `Int.max` rows take off the limit in
-    /// practice.
-    func allow(rows: Int) {
-        let (product, isTooMuch) = rows.multipliedReportingOverflow(by: Self.stepsPerRow)
-        steps = isTooMuch ? .max : max(product, 0).addingReportingOverflow(Self.stepsMin).partialValue
-        if steps < 0 { steps = .max }
-        assert(steps >= Self.stepsMin, "a statement gets at least the minimum of steps")
+    /// Gives the SQL of the connection a new budget, that of no rows. Called where a piece of work begins that may have any
+    /// number of successors: a follower's batch.
+    func beginWork() { budget = SQLiteBudget() }
+
+    /// Adds to the budget what statements that work on `rows` more rows may take.
+    func allow(rows: Int) { budget.add(rows: rows) }
+
+    /// Begins a step of a statement: time counts from here, and not while no SQL runs.
+    func beginStep() { budget.beginStep() }
+
+    /// Ends a step of a statement. False if it has taken too much: no further one may run.
+    ///
+    /// - Parameter steps: The instructions that the step took.
+    func endStep(steps: Int) -> Bool {
+        // The progress handler has counted whole calls already.
+        budget.take(steps: steps % Int(Self.stepsPerCall))
+        return isWithinBudget()
     }
 
     /// Counts the instructions since the last call; false stops the statement with `SQLITE_INTERRUPT`.
     private func goesOn() -> Bool {
-        steps -= Int(Self.stepsPerCall)
-        if steps > 0 { return true }
-        refusal = "takes too long for the rows there are"
+        budget.take(steps: Int(Self.stepsPerCall))
+        return isWithinBudget()
+    }
+
+    private func isWithinBudget() -> Bool {
+        guard let excess = budget.excess else { return true }
+        if refusal == nil { refusal = excess }
         return false
+    }
+
+    /// Why SQLite ended a statement itself, as a predicate; `nil` if a limit of the guard is not the cause.
+    func excess(_ code: Int32) -> String? {
+        switch code & 0xFF {
+        case SQLITE_NOMEM: "takes more memory than \(SQLiteBudget.heapBytesMax >> 20) MiB"
+        case SQLITE_TOOBIG: "makes a value or a row of more than \(Self.valueBytesMax >> 20) MiB"
+        case SQLITE_FULL where isFileLimited: "makes the file too large for the rows there are, or the disk is full"
+        default: nil
+        }
     }
 
     /// Notes the tables that a statement writes. The arguments are those of the authorizer: for ALTER TABLE, `first` is
@@ -148,13 +184,19 @@ final class SQLiteGuard {
     private func readingRefusal(_ action: Int32, _ first: String?) -> String? {
         switch action {
         case SQLITE_SELECT, SQLITE_READ: nil
-        case SQLITE_PRAGMA where first == "table_xinfo" || first == "encoding": nil
+        case SQLITE_PRAGMA where ["table_xinfo", "encoding", "page_count", "page_size"].contains(first): nil
         default: "does more than read columns of a table"
         }
     }
 
     /// Why a schema may not do something; `nil` if it may. Also notes what the statement makes.
     private func schemaRefusal(_ action: Int32, _ first: String?, _ second: String?) -> String? {
+        switch action {
+        case SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_CREATE_VIEW, SQLITE_CREATE_VTABLE:
+            madeCount += 1
+            if madeCount > Self.madeMax { return "makes more than \(Self.madeMax) tables, indexes, views and triggers" }
+        default: break
+        }
         switch action {
         case SQLITE_CREATE_TABLE: makesTable = true
         // SQLite itself makes indexes for UNIQUE and PRIMARY KEY while it makes the table.

@@ -57,10 +57,18 @@ final class SQLiteStatement {
     }
 
     /// Advances to the next row; false after the last.
+    ///
+    /// - Throws: `SQLiteTrouble`, a refusal if the SQL of others has taken more than it may.
     func step() throws -> Bool {
-        switch sqlite3_step(handle) {
-        case SQLITE_ROW: true
-        case SQLITE_DONE: false
+        let sqlGuard = connection.sqlGuard
+        sqlGuard?.beginStep()
+        let result = sqlite3_step(handle)
+        if let sqlGuard, !sqlGuard.endStep(steps: Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 1))) {
+            throw connection.trouble()
+        }
+        switch result {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
         default: throw connection.trouble()
         }
     }
