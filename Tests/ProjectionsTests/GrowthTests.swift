@@ -161,6 +161,33 @@ import Testing
         }
     }
 
+    @Test func presencesOfUsersWhoAreOfflineAreForgotten() throws {
+        try Self.expectBounded { count in
+            var traffic = Traffic()
+            for number in 0..<count {
+                let status = number < count - 20 ? "offline" : "idle"
+                try traffic.dispatch("PRESENCE_UPDATE", #"{"user_id":"\#(number + 100)","status":"\#(status)"}"#)
+            }
+            return traffic
+        }
+    }
+
+    /// However many users a remote makes up within a moment.
+    @Test func ofPresencesAndTypingTheLatestStay() throws {
+        var traffic = Traffic()
+        for number in 0..<Community.usersMax + 50 {
+            try traffic.dispatch("PRESENCE_UPDATE", #"{"user_id":"\#(number)","status":"online"}"#, seconds: 1000)
+            try traffic.dispatch("TYPING_START", #"{"channel_id":"7","user_id":"\#(number)"}"#, seconds: 1000)
+        }
+        let retained = Self.fold(traffic.events).retained(by: Self.policy)
+        for section in [Section.presences, .typing] {
+            let users = retained.rows(in: section, asOf: Timestamp(seconds: 1000)).compactMap { $0["user"]?.string }
+            #expect(users.count == Community.usersMax)
+            #expect(!users.contains("49") && users.contains("50"))
+        }
+        #expect(retained.neededSequences.count <= 2 * Community.usersMax + 2)
+    }
+
     @Test func aPresenceThatWasForgottenComesAgain() throws {
         var traffic = Traffic()
         let presence = { (user: Int) in #"{"user_id":"\#(user)","status":"online"}"# }

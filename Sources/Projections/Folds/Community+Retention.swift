@@ -11,24 +11,49 @@ extension Community {
 
     /// `forgetPast` drops presences that have not changed for this long (30 days).
     static let presenceSeconds: Int64 = 30 * 86_400
+    /// `forgetPast` keeps so many users' presences, the latest, and as much typing: all that a screen can show, and a bound for
+    /// a remote that makes users up.
+    static let usersMax = 10_000
 
-    /// Forgets typing that has ended, and presences that have not changed for `presenceSeconds` (I27).
+    /// Forgets typing that has ended, presences that have not changed for `presenceSeconds`, and those of users who are offline:
+    /// of others no more than `usersMax` stay (I27).
     ///
     /// - Parameter clock: the source's own clock, never the machine's (I10).
     mutating func forgetPast(at clock: Timestamp) {
         let isOver = { (event: EventReference) in TypingChange.end(ofTypingAt: event.recordedAt) <= clock }
         // Everything up to one sequence is forgotten, so that events applied again are recognised by sequence alone.
-        let lasting = typing.values.filter { !isOver($0) }.map(\.sequence.rawValue).min()
+        let lastingTyping = typing.values.filter { !isOver($0) }.map(\.sequence.rawValue).min()
         // Up to the event before the oldest that lasts. Typing that is over but began after it stays until the next
         // compaction.
-        let last = lasting.map { $0 - 1 } ?? typing.values.map(\.sequence.rawValue).max() ?? 0
-        typingForgotten = max(typingForgotten, last)
+        let last = lastingTyping.map { $0 - 1 } ?? typing.values.map(\.sequence.rawValue).max() ?? 0
+        typingForgotten = max(
+            typingForgotten,
+            last,
+            Self.sequence(before: Self.usersMax, of: typing.values.map(\.sequence))
+        )
         typing = typing.filter { $0.value.sequence.rawValue > typingForgotten }
-        registers = registers.filter { key, register in
-            guard key.section == .presences, let last = register.entries.last else { return true }
+        func lasts(_ register: Register<CommunityValue>) -> Bool {
+            guard let last = register.entries.last, last.value != Self.offline else { return false }
             let end = last.event.recordedAt.seconds.addingReportingOverflow(Self.presenceSeconds)
             return end.overflow || end.partialValue > clock.seconds
         }
+        // A register without an entry means nothing.
+        let presences = registers.filter { $0.key.section == .presences && !$0.value.entries.isEmpty }
+        let lasting = presences.filter { lasts($0.value) }
+        let sequences = lasting.values.compactMap { $0.entries.last?.event.sequence }
+        let oldest = Self.sequence(before: Self.usersMax, of: sequences)
+        for (key, register) in presences {
+            let isLate = register.entries.last.map { $0.event.sequence.rawValue > oldest } ?? false
+            if lasting[key] == nil || !isLate { registers[key] = nil }
+        }
+    }
+
+    /// Nobody shows more of a user who is offline than of one of whom nothing is known.
+    private static let offline = CommunityValue.presence(ExactText("offline"))
+
+    /// The sequence up to which all but the `count` last of some events lie; 0 if there are no more.
+    private static func sequence(before count: Int, of events: [SequenceNumber]) -> UInt64 {
+        events.count <= count ? 0 : events.map(\.rawValue).sorted()[events.count - count - 1]
     }
 
     /// Adds the events of all registers, of deletions for ever, of typing that counts, and of the read states.
