@@ -53,7 +53,10 @@ struct FoldContext {
     /// Notes a row that may have changed, appeared or gone.
     @inline(__always)
     mutating func touch(_ key: EntityKey) {
-        if notesTouched { touched.append(key) }
+        if notesTouched {
+            Steps.count(1)
+            touched.append(key)
+        }
     }
 
     /// Records an issue at this event. The reason is in lower case, without a full stop, a secret or a message's text.

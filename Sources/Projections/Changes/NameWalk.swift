@@ -22,7 +22,9 @@ extension RowColumns {
     @inline(__always)
     static func look(at count: @autoclosure () -> Int) {
         #if DEBUG
-        lookCounter?.count += count()
+        let looks = count()
+        lookCounter?.count += looks
+        Steps.count(looks)
         #endif
     }
 

@@ -35,6 +35,9 @@ extension RowColumns.Column {
         return column
     }
 
+    /// The bytes of the name and of the value, about.
+    var byteCount: Int { 16 + name.utf8.count + (content?.value.byteCount ?? 0) }
+
     /// Whether nothing is known of the column.
     var isEmpty: Bool { content == nil && named == nil && lacked == nil }
 

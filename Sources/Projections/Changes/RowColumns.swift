@@ -26,8 +26,29 @@ struct RowColumns: Codable, Sendable {
     /// Sorted by name, each name once. Content only of columns that the newest record lacks, and older than it; the other
     /// positions only where they tell more than the newest change does.
     private var others: [Column] = []
+    /// The bytes of `others`.
+    private var otherByteCount = 0
 
     init() {}
+
+    /// The bytes of all columns, about. O(1).
+    var byteCount: Int { (newest?.record.byteCount ?? 0) + otherByteCount }
+
+    /// The most bytes of a row that each entry of its history shows whole.
+    private static let wholeBytesMax = 4_096
+    /// A row of so many times the bytes of a change is not shown whole by the entry of the change.
+    private static let wholeRatioMax = 16
+
+    /// The columns that a change states, with the values that are known before it, if the row is too large to show all of it
+    /// for the little that the change states; else `nil`. Many small changes of a large row would otherwise be told by its
+    /// size each time. Cost: O(n log m) in the columns of the change and those of the row.
+    func replaced(by change: RowChange) -> [RowEffect.ColumnChange]? {
+        if byteCount <= Self.wholeBytesMax || byteCount <= Self.wholeRatioMax * change.record.byteCount { return nil }
+        let shape = change.record.shape
+        return shape.sorted.map { place in
+            RowEffect.ColumnChange(name: shape.names[place], value: text(of: shape.names[place])?.detached)
+        }
+    }
 
     // MARK: - Reading
 
@@ -155,6 +176,7 @@ struct RowColumns: Codable, Sendable {
         Self.look(at: others.count)
         for place in others.indices { others[place].forget(upTo: position) }
         others.removeAll(where: \.isEmpty)
+        otherByteCount = others.reduce(0) { $0 + $1.byteCount }
     }
 
     /// The columns of a newer record whose values differ from the known ones.
@@ -191,16 +213,19 @@ struct RowColumns: Codable, Sendable {
     ) {
         let stated = places(statedBy: change.record.shape)
         for place in stated {
-            others[place].content = nil
+            setContent(nil, at: place)
             if let named = others[place].named, named < position, change.columns.place(of: others[place].name) != nil {
                 others[place].named = nil
             }
         }
         if stated.count <= Self.movedCountMax {
-            for place in stated.reversed() where others[place].isEmpty { others.remove(at: place) }
+            for place in stated.reversed() where others[place].isEmpty {
+                otherByteCount -= others.remove(at: place).byteCount
+            }
         } else {
             Self.look(at: others.count)
             others.removeAll(where: \.isEmpty)
+            otherByteCount = others.reduce(0) { $0 + $1.byteCount }
         }
         if let newest { keep(newest, besides: change, &relations) }
     }
@@ -236,7 +261,7 @@ struct RowColumns: Codable, Sendable {
             if inStated.places[place] < 0 {
                 // Its own text: a single column would keep the values of a whole record in memory.
                 let value = newest.record[place].detached
-                others[other].content = Column.Content(value: value, position: newest.position)
+                setContent(Column.Content(value: value, position: newest.position), at: other)
             }
             if inNamed.places[place] >= 0 { _ = Self.raise(&others[other].named, to: newest.position) }
         }
@@ -261,7 +286,7 @@ struct RowColumns: Codable, Sendable {
             if changed != nil, !(known?.value.isSame(as: value) ?? false) {
                 listed.append(RowEffect.ColumnChange(name: shape.names[index], value: value))
             }
-            others[place].content = Column.Content(value: value, position: position)
+            setContent(Column.Content(value: value, position: position), at: place)
             isEffective = true
         }
         if changed != nil { changed = .listed(listed) }
@@ -334,10 +359,11 @@ struct RowColumns: Codable, Sendable {
         var walk = NameWalk()
         let missing = names.filter { walk.place(of: $0, in: others) == nil }
         if missing.count <= Self.movedCountMax {
-            for name in missing { others.insert(Column(name: name), at: insertionPlace(of: name)) }
+            for name in missing { insert(Column(name: name), at: insertionPlace(of: name)) }
         } else {
             Self.look(at: others.count)
             others += missing.map { Column(name: $0) }
+            otherByteCount += others.suffix(missing.count).reduce(0) { $0 + $1.byteCount }
             others.sort { ExactText.precedes($0.name, $1.name) }
         }
     }
@@ -346,9 +372,19 @@ struct RowColumns: Codable, Sendable {
     private mutating func entry(of name: String) -> Int {
         let place = insertionPlace(of: name)
         if place == others.count || !ExactText.areSame(others[place].name, name) {
-            others.insert(Column(name: name), at: place)
+            insert(Column(name: name), at: place)
         }
         return place
+    }
+
+    private mutating func insert(_ column: Column, at place: Int) {
+        otherByteCount += column.byteCount
+        others.insert(column, at: place)
+    }
+
+    private mutating func setContent(_ content: Column.Content?, at place: Int) {
+        otherByteCount += (content?.value.byteCount ?? 0) - (others[place].content?.value.byteCount ?? 0)
+        others[place].content = content
     }
 
     private func insertionPlace(of name: String) -> Int {

@@ -15,9 +15,12 @@ struct RowEffect {
     var isSoftDeleted = false
     /// The columns whose values differ as JSON.
     var changed = ChangedColumns.none
-    /// Whether a column is listed as unknown or stale now and was not before, or the other way round.
-    var hasNewMarks = false
-    /// Whether `changed`, `hasNewMarks` and the marks of a soft deletion are filled.
+    /// The columns that are listed as unknown or stale now and were not before, or the other way round.
+    var marks = RowMarksChange()
+    /// The columns that the change states with their values before, if the row is too large to be shown whole for it
+    /// (`RowColumns.replaced`).
+    var replaced: [ColumnChange]?
+    /// Whether `changed`, `marks` and the marks of a soft deletion are filled.
     var isComparing = true
 
     init(wasPresent: Bool, wasSoftDeleted: Bool) {
@@ -27,12 +30,12 @@ struct RowEffect {
 
     /// Whether the row of the document differs.
     var hasChangedRow: Bool {
-        wasPresent != isPresent || isPresent && (hasNewMarks || !changed.isEmpty)
+        wasPresent != isPresent || isPresent && (!marks.isEmpty || !changed.isEmpty)
     }
 
     /// Finds what differs between the columns before and after a reset, in place of what was noted.
     mutating func compare(_ before: RowColumns, _ after: RowColumns) {
-        hasNewMarks = before.marks != after.marks
+        marks = RowMarksChange(from: before.marks, to: after.marks)
         var listed: [ColumnChange] = []
         var (old, new) = (before.values[...], after.values[...])
         while old.first != nil || new.first != nil {

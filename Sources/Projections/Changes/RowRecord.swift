@@ -42,6 +42,9 @@ struct RowRecord: Sendable {
     /// Whether the record has no column.
     var isEmpty: Bool { shape.names.isEmpty }
 
+    /// The bytes of all values, about. Names do not count, which the records of a table share.
+    var byteCount: Int { texts.byteCount }
+
     /// The value of the name at a place of the shape.
     subscript(place: Int) -> StoredJSON { texts.stored(at: place, of: shape.names.count) }
 

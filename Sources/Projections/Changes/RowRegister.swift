@@ -79,9 +79,12 @@ struct RowRegister: Codable, Sendable {
         _ relations: inout ShapeRelations
     ) -> Bool {
         let marks = effect.isComparing ? columns.marks(of: change) : RowColumns.Marks()
+        if effect.isComparing { effect.replaced = columns.replaced(by: change) }
         var changed = effect.isComparing ? ChangedColumns.none : nil
         var isEffective = columns.set(change, at: position, noting: &changed, &relations)
-        if let changed { (effect.changed, effect.hasNewMarks) = (changed, columns.marks(of: change) != marks) }
+        if let changed {
+            (effect.changed, effect.marks) = (changed, RowMarksChange(from: marks, to: columns.marks(of: change)))
+        }
         if lastUpdate.map({ $0 < position }) ?? true {
             lastUpdate = position
             isEffective = true

@@ -103,6 +103,12 @@ public struct HistoryEntry: Codable, Hashable, Sendable {
     public var kinds: [String]
     /// The entity's fields after the event; of a deletion, its last known fields.
     public var fields: JSONObject
+    /// The fields before the event, where the entry or the one before it does not show the whole entity (`partial`): of a
+    /// partial entry those that the event changed. `nil` for all other entries.
+    public var before: JSONObject?
+
+    /// Whether the fields are only those that the event changed.
+    public var isPartial: Bool { fields["partial"]?.bool == true }
 
     init(
         at event: EventReference,

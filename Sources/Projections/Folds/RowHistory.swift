@@ -3,7 +3,11 @@ import EventLog
 /// The history of one row, oldest entry first.
 ///
 /// An entry keeps only what its event changed, so the memory grows with the changes, not with rows times columns. The
-/// row after an event follows from all entries up to it.
+/// row after an event follows from the entries up to it, from the last `added` or the last base on.
+///
+/// An entry shows the whole row after its event, unless the row is far larger than what the event stated
+/// (`RowColumns.replaced`): then it is partial, and shows what changed. So all entries together are not far larger than the
+/// events (I34).
 struct RowHistory: Codable, Sendable {
     /// One event that changed the row.
     private struct Entry: Codable {
@@ -12,8 +16,19 @@ struct RowHistory: Codable, Sendable {
         let committedAt: Timestamp
         let kinds: RowKinds
         let values: Values
-        /// The unknown and the stale columns; `nil` if they are those of the entry before.
-        let marks: RowColumns.Marks?
+        /// The marks that came and went; `nil` if none did. Of an `added` row, those that it has.
+        let marks: RowMarksChange?
+
+        var isPartial: Bool { if case .partial = values { true } else { false } }
+    }
+
+    /// A place from which on rows are made without the entries before it.
+    private struct Base {
+        let place: Int
+        /// The first entry to apply: that behind the place, or an `added` one at it.
+        let next: Int
+        let columns: [(name: String, value: StoredJSON)]
+        let marks: RowColumns.Marks
     }
 
     /// The values that an event gave a row.
@@ -24,19 +39,35 @@ struct RowHistory: Codable, Sendable {
         case kept(KeptColumns)
         /// The same, or all values of an `added` row, or values that it lost.
         case listed([RowEffect.ColumnChange])
+        /// The values that differ, of a row that the entry does not show whole.
+        case partial([PartialChange])
 
         /// The columns with their new values, `nil` for one that the row lost.
         var columns: [RowEffect.ColumnChange] {
             switch self {
             case .kept(let columns): columns.columns
             case .listed(let columns): columns
+            case .partial(let changes): changes.map { RowEffect.ColumnChange(name: $0.name, value: $0.after) }
             case .whole(let record):
                 record.shape.sorted.map { RowEffect.ColumnChange(name: record.shape.names[$0], value: record[$0]) }
             }
         }
     }
 
+    /// A column of a partial entry.
+    fileprivate struct PartialChange: Codable {
+        let name: String
+        let before: StoredJSON?
+        let after: StoredJSON?
+    }
+
     private var changes: [Entry] = []
+    /// In the order of their places. Not saved.
+    private var bases: [Base] = []
+    /// The place of the last base, or of the first entry.
+    private var lastStart = 0
+    /// A whole entry so many places behind the last base, or more, gets one.
+    private static let baseDistance = 64
 
     init() {}
 
@@ -45,7 +76,7 @@ struct RowHistory: Codable, Sendable {
         let kinds = RowKinds(effect)
         // A removed row keeps its last fields, which say what is gone.
         let isRemoved = kinds.contains(.removed)
-        let hasMarks = !isRemoved && (effect.hasNewMarks || !effect.wasPresent)
+        let marks = effect.wasPresent ? effect.marks : RowMarksChange(from: RowColumns.Marks(), to: register.marks)
         changes.append(
             Entry(
                 sequence: event.sequence,
@@ -53,14 +84,33 @@ struct RowHistory: Codable, Sendable {
                 committedAt: change.committedAt,
                 kinds: kinds,
                 values: isRemoved ? .listed([]) : Self.values(effect, of: register),
-                marks: hasMarks ? register.marks : nil
+                marks: isRemoved || marks.isEmpty ? nil : marks
             )
         )
+        addBase { (register.values, register.marks) }
+    }
+
+    /// Makes the last entry a base if it may be one and the last is far behind.
+    private mutating func addBase(_ row: () -> (columns: [(name: String, value: StoredJSON)], marks: RowColumns.Marks))
+    {
+        guard let last = changes.last else { return }
+        let place = changes.count - 1
+        let isDue = place - lastStart >= Self.baseDistance
+        if last.kinds.contains(.added) {
+            if !isDue { return }
+            bases.append(Base(place: place, next: place, columns: [], marks: RowColumns.Marks()))
+            lastStart = place
+        } else if isDue, !last.isPartial, !last.kinds.contains(.removed) {
+            let row = row()
+            bases.append(Base(place: place, next: place + 1, columns: row.columns, marks: row.marks))
+            lastStart = place
+        }
     }
 
     private static func values(_ effect: RowEffect, of register: RowRegister) -> Values {
         // A changed value gets a text of its own, or it would keep the values of its whole record.
         if effect.wasPresent {
+            if let replaced = effect.replaced { return partial(effect.changed.columns, replaced) }
             return switch effect.changed {
             case .stated(let columns): .kept(KeptColumns(columns))
             case .listed(let columns): .listed(columns.map(\.detached))
@@ -70,20 +120,131 @@ struct RowHistory: Codable, Sendable {
         return .listed(register.values.map { RowEffect.ColumnChange(name: $0.name, value: $0.value.detached) })
     }
 
-    /// All entries with the row's fields after each. Cost: O(entries times columns).
+    /// Changed columns with their values before, which are among those that the change states.
+    private static func partial(
+        _ changed: [RowEffect.ColumnChange],
+        _ replaced: [RowEffect.ColumnChange]
+    ) -> Values {
+        var rest = replaced[...]
+        return .partial(
+            changed.map { column in
+                // Both are in the order of the names.
+                while let next = rest.first, ExactText.precedes(next.name, column.name) { rest.removeFirst() }
+                let before = rest.first.flatMap { ExactText.areSame($0.name, column.name) ? $0.value : nil }
+                return PartialChange(name: column.name, before: before, after: column.value?.detached)
+            }
+        )
+    }
+
+    /// All entries. Cost: O(changes), and O(columns) for each entry that is not partial.
     func entries() -> [HistoryEntry] {
         entries(in: changes.indices)
     }
 
-    /// The entries at some places; places beyond the ends are left out. Cost: O(changes up to the last place), and
-    /// O(columns) for each entry.
+    /// The entries at some places; places beyond the ends are left out. Cost: O(changes) from the last base before the first
+    /// place that is not partial, and O(columns) for each entry that is not.
     func entries(in places: Range<Int>) -> [HistoryEntry] {
-        let places = places.clamped(to: changes.indices)
-        var row = ShownRow()
-        return changes[..<places.upperBound].enumerated().compactMap { place, change in
-            row.apply(change)
-            return place >= places.lowerBound ? row.entry(change) : nil
+        var walk = Walk()
+        return places.clamped(to: changes.indices).map { place in
+            let change = changes[place]
+            if case .partial(let columns) = change.values { return Self.entry(change, columns) }
+            // Behind a partial entry, nobody could tell the row before otherwise.
+            var before: JSONObject?
+            if place > 0, changes[place - 1].isPartial {
+                walk.go(to: place - 1, of: self)
+                before = walk.row.members
+            }
+            walk.go(to: place, of: self)
+            var entry = walk.row.entry(change)
+            entry.before = before
+            return entry
         }
+    }
+
+    /// A row on its way through the entries.
+    private struct Walk {
+        private(set) var row = ShownRow()
+        /// The place behind the last applied entry.
+        private var next = 0
+
+        mutating func go(to place: Int, of history: RowHistory) {
+            let base = history.bases.partitioningIndex { $0.place > place } - 1
+            if base >= 0, history.bases[base].next > next {
+                row = ShownRow(history.bases[base].columns, history.bases[base].marks)
+                next = history.bases[base].next
+            }
+            while next <= place {
+                RowColumns.look(at: 1)
+                row.apply(history.changes[next])
+                next += 1
+            }
+        }
+    }
+
+    /// What the entries of one event, the last ones, say: the row's members before and after it. `nil` if the event made no
+    /// entry, or one that is not partial.
+    func partialMembers(at sequence: SequenceNumber) -> (before: JSONObject, after: JSONObject)? {
+        let own = changes.reversed().prefix { $0.sequence == sequence }.reversed()
+        if own.isEmpty { return nil }
+        var (before, after) = (JSONObject(), JSONObject())
+        for change in own {
+            guard case .partial(let columns) = change.values else { return nil }
+            for column in columns {
+                if after[column.name] == nil, let value = column.before { before[column.name] = value.value }
+                after[column.name] = column.after?.value
+            }
+        }
+        // The value may be again what it was.
+        for name in after.members.map(\.name) where before[name].map({ $0.isSameJSON(as: after[name]) }) ?? false {
+            (before[name], after[name]) = (nil, nil)
+        }
+        var members = (
+            before: ["record": .object(before)] as JSONObject, after: ["record": .object(after)] as JSONObject
+        )
+        let marks = own.compactMap(\.marks)
+        members.before["unknownColumns"] = Self.names(marks.flatMap(\.seen))
+        members.after["unknownColumns"] = Self.names(marks.flatMap(\.unknown))
+        members.before["staleColumns"] = Self.names(marks.flatMap(\.settled))
+        members.after["staleColumns"] = Self.names(marks.flatMap(\.stale))
+        return members
+    }
+
+    private static func names(_ names: [String]) -> JSONValue { .array(names.map { .string($0) }) }
+
+    /// A partial entry: the columns that the event changed, before and after, and the marks that came or went.
+    private static func entry(_ change: Entry, _ columns: [PartialChange]) -> HistoryEntry {
+        func record(_ value: (PartialChange) -> StoredJSON?) -> JSONValue {
+            .object(
+                JSONObject(
+                    distinct: columns.compactMap { column in
+                        value(column).map { JSONObject.Member(name: column.name, value: $0.value) }
+                    }
+                )
+            )
+        }
+        func state(isDeleted: Bool) -> JSONValue? {
+            let changes = !change.kinds.isDisjoint(with: [.softDeleted, .restored])
+            return changes ? .string(isDeleted ? "soft_deleted" : "live") : nil
+        }
+        func list(_ names: [String]?) -> JSONValue? { names.flatMap { $0.isEmpty ? nil : Self.names($0) } }
+        let isDeletion = change.kinds.contains(.softDeleted)
+        var entry = HistoryEntry(
+            at: EventReference(sequence: change.sequence, recordedAt: change.recordedAt),
+            change: change.kinds.change,
+            remoteTime: change.committedAt,
+            kinds: change.kinds.names,
+            fields: [
+                "state": state(isDeleted: isDeletion), "record": record(\.after),
+                "unknownColumns": list(change.marks?.unknown), "staleColumns": list(change.marks?.stale),
+                "partial": .bool(true),
+            ]
+        )
+        entry.before = [
+            "state": state(isDeleted: !isDeletion), "record": record(\.before),
+            "unknownColumns": list(change.marks?.seen), "staleColumns": list(change.marks?.settled),
+            "partial": .bool(true),
+        ]
+        return entry
     }
 
     /// Everything, for normal forms.
@@ -98,8 +259,11 @@ struct RowHistory: Codable, Sendable {
                     "values": .array(
                         change.values.columns.map { .array([.string($0.name)] + ($0.value.map { [$0.value] } ?? [])) }
                     ),
-                    "unknown": (change.marks?.unknown).map { .array($0.map { .string($0) }) },
-                    "stale": (change.marks?.stale).map { .array($0.map { .string($0) }) },
+                    "isPartial": .bool(change.isPartial),
+                    "unknown": (change.marks?.unknown).map { Self.names($0) },
+                    "stale": (change.marks?.stale).map { Self.names($0) },
+                    "seen": (change.marks?.seen).map { Self.names($0) },
+                    "settled": (change.marks?.settled).map { Self.names($0) },
                 ])
             }
         )
@@ -110,19 +274,26 @@ extension RowHistory {
     /// The row after some entries.
     private struct ShownRow {
         /// Sorted by name.
-        private var columns: [(name: String, value: JSONValue)] = []
-        private var marks = RowColumns.Marks()
+        private(set) var columns: [(name: String, value: StoredJSON)] = []
+        private(set) var marks = RowColumns.Marks()
+
+        init() {}
+
+        init(_ columns: [(name: String, value: StoredJSON)], _ marks: RowColumns.Marks) {
+            self.columns = columns
+            self.marks = marks
+        }
 
         mutating func apply(_ change: Entry) {
-            if change.kinds.contains(.added) { columns = [] }
+            if change.kinds.contains(.added) { (columns, marks) = ([], RowColumns.Marks()) }
             for column in change.values.columns { set(column) }
-            if let marks = change.marks { self.marks = marks }
+            if let marks = change.marks { self.marks.take(marks) }
         }
 
         private mutating func set(_ column: RowEffect.ColumnChange) {
             let place = columns.partitioningIndex { !ExactText.precedes($0.name, column.name) }
             let isKnown = place < columns.count && ExactText.areSame(columns[place].name, column.name)
-            switch (column.value?.value, isKnown) {
+            switch (column.value, isKnown) {
             case (let value?, true): columns[place].value = value
             case (let value?, false): columns.insert((column.name, value), at: place)
             case (nil, true): columns.remove(at: place)
@@ -130,17 +301,35 @@ extension RowHistory {
             }
         }
 
+        var members: JSONObject {
+            let record = JSONObject(distinct: columns.map { JSONObject.Member(name: $0.name, value: $0.value.value) })
+            return SettledRow(record: record, unknownColumns: marks.unknown, staleColumns: marks.stale).members
+        }
+
         func entry(_ change: Entry) -> HistoryEntry {
-            let record = JSONObject(distinct: columns.map { JSONObject.Member(name: $0.name, value: $0.value) })
-            let row = SettledRow(record: record, unknownColumns: marks.unknown, staleColumns: marks.stale)
             let event = EventReference(sequence: change.sequence, recordedAt: change.recordedAt)
             return HistoryEntry(
                 at: event,
                 change: change.kinds.change,
                 remoteTime: change.committedAt,
                 kinds: change.kinds.names,
-                fields: row.members
+                fields: members
             )
+        }
+    }
+}
+
+extension RowHistory {
+    private enum CodingKeys: CodingKey { case changes }
+
+    /// Makes the bases again, which are where they were.
+    init(from decoder: any Decoder) throws {
+        let saved = try decoder.container(keyedBy: CodingKeys.self).decode([Entry].self, forKey: .changes)
+        var row = ShownRow()
+        for change in saved {
+            changes.append(change)
+            row.apply(change)
+            addBase { (row.columns, row.marks) }
         }
     }
 }
@@ -196,12 +385,14 @@ struct RowKinds: OptionSet, Codable, Sendable {
 }
 
 extension RowHistory.Values: Codable {
-    private enum CodingKeys: CodingKey { case whole, listed }
+    private enum CodingKeys: CodingKey { case whole, listed, partial }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let record = try container.decodeIfPresent(RowRecord.self, forKey: .whole) {
             self = .whole(record)
+        } else if let changes = try container.decodeIfPresent([RowHistory.PartialChange].self, forKey: .partial) {
+            self = .partial(changes)
         } else {
             self = .listed(try container.decode([RowEffect.ColumnChange].self, forKey: .listed))
         }
@@ -213,6 +404,10 @@ extension RowHistory.Values: Codable {
         var whole: RowRecord?
         if case .whole(let record) = self { whole = record }
         try container.encodeIfPresent(whole, forKey: .whole)
-        if whole == nil { try container.encode(columns, forKey: .listed) }
+        if whole != nil { return }
+        var partial: [RowHistory.PartialChange]?
+        if case .partial(let changes) = self { partial = changes }
+        try container.encodeIfPresent(partial, forKey: .partial)
+        if partial == nil { try container.encode(columns, forKey: .listed) }
     }
 }

@@ -17,7 +17,7 @@ extension Rows {
         }
         guard let table, change.operation != .delete else { return [seen] }
         // The row as the client shows it, because this fold's registers follow the client too.
-        let known = self[EntityKey(.rows, seen.table, seen.id)]?.register.settled
+        let known = self[EntityKey(.rows, seen.table, seen.id)].flatMap { KnownRow($0.register) }
         return seen.read(known, in: table, rules: context.rules) ? [seen] : []
     }
 
@@ -33,7 +33,7 @@ extension Rows {
         if context.rules.contains(.jobDeletionIsNotRead) { return nil }
         let id = context.names.text(change.id)
         let holders = keys { key, row in
-            key.first == change.table && row.register.settled?.record["id"]?.string == id
+            key.first == change.table && KnownRow(row.register)?["id"]?.string == id
         }
         let names = context.names
         return holders.map(\.second).min { names.precedes($0, $1) }
@@ -64,7 +64,7 @@ extension RowChange {
     ]
 
     /// Rewrites an INSERT or UPDATE as a client reads it that knows the row as `known`; false if it ignores the change.
-    fileprivate mutating func read(_ known: SettledRow?, in table: ClientTable, rules: ReadingRules) -> Bool {
+    fileprivate mutating func read(_ known: KnownRow?, in table: ClientTable, rules: ReadingRules) -> Bool {
         switch table {
         case .notes: return readNote(known, rules)
         case .websites: return readWebsite(known, rules)
@@ -75,7 +75,7 @@ extension RowChange {
     }
 
     /// Reads an INSERT or UPDATE of a note; false if the client ignores it.
-    private mutating func readNote(_ known: SettledRow?, _ rules: ReadingRules) -> Bool {
+    private mutating func readNote(_ known: KnownRow?, _ rules: ReadingRules) -> Bool {
         if rules.contains(.scratchpadIsNoNote), record["title"]?.string == Self.scratchpadTitle { return false }
         // After the other rules, whichever path the function takes below.
         defer {
@@ -88,12 +88,12 @@ extension RowChange {
     }
 
     /// Reads an UPDATE of a note, which the client merges into the note that it knows.
-    private mutating func readUpdateOfNote(_ known: SettledRow?, _ rules: ReadingRules) -> Bool {
+    private mutating func readUpdateOfNote(_ known: KnownRow?, _ rules: ReadingRules) -> Bool {
         if known?.isSoftDeleted ?? true, rules.contains(.unknownNoteIsNotUpdated) { return false }
         if rules.contains(.missingContentIsEmpty), record["content"] == nil { record["content"] = .string("") }
-        if rules.contains(.noteTitleIsKept), let title = known?.record["title"] { record["title"] = title }
+        if rules.contains(.noteTitleIsKept), let title = known?["title"] { record["title"] = title }
         if rules.contains(.missingColumnsAreLost), record["metadata"] == nil { record["metadata"] = .object([:]) }
-        if rules.contains(.moveToTheRootIsNotSeen), let folder = known?.record["metadata"]?["folder"],
+        if rules.contains(.moveToTheRootIsNotSeen), let folder = known?["metadata"]?["folder"],
             var metadata = record["metadata"]?.object, metadata["folder"]?.string?.isEmpty ?? true
         {
             metadata["folder"] = folder
@@ -103,7 +103,7 @@ extension RowChange {
     }
 
     /// Reads an INSERT or UPDATE of a website; false if the client ignores it.
-    private mutating func readWebsite(_ known: SettledRow?, _ rules: ReadingRules) -> Bool {
+    private mutating func readWebsite(_ known: KnownRow?, _ rules: ReadingRules) -> Bool {
         if rules.contains(.olderWebsiteUpdateIsIgnored), !isSoftDeletion, let known, !known.isSoftDeleted,
             let old = known.updatedAt, let new = Self.time(record["updated_at"]), new < old
         {
@@ -112,8 +112,7 @@ extension RowChange {
         // A website that is read again loses its transcripts as an updated one does.
         guard operation == .update, !isReading || known?.isSoftDeleted == false else { return true }
         if !isReading, rules.contains(.missingColumnsAreLost) { lose(Self.websiteColumns, of: known) }
-        if rules.contains(.transcriptsAreLost), var metadata = (record["metadata"] ?? known?.record["metadata"])?.object
-        {
+        if rules.contains(.transcriptsAreLost), var metadata = (record["metadata"] ?? known?["metadata"])?.object {
             metadata["youtube_transcripts"] = nil
             record["metadata"] = .object(metadata)
         }
@@ -121,8 +120,8 @@ extension RowChange {
     }
 
     /// An update of a listed file, or of a job, as a client merges it.
-    mutating func readUpdateOfFile(_ known: SettledRow?, _ rules: ReadingRules) {
-        if rules.contains(.fileTimeIsKept), let known { record["updated_at"] = known.record["updated_at"] }
+    mutating func readUpdateOfFile(_ known: KnownRow?, _ rules: ReadingRules) {
+        if rules.contains(.fileTimeIsKept), let known { record["updated_at"] = known["updated_at"] }
         if rules.contains(.missingColumnsAreLost) { lose(Self.fileColumns, of: known) }
         if rules.contains(.fileIsMadeWhenUpdated) {
             record["created_at"] = record["updated_at"] ?? record["created_at"]
@@ -132,8 +131,8 @@ extension RowChange {
 
     /// Sets the known columns that the record lacks to null. Without that, an update leaves a column that it lacks
     /// unchanged.
-    private mutating func lose(_ columns: [String], of known: SettledRow?) {
-        for name in columns where record[name] == nil && known?.record[name] != nil { record[name] = .null }
+    private mutating func lose(_ columns: [String], of known: KnownRow?) {
+        for name in columns where record[name] == nil && known?[name] != nil { record[name] = .null }
     }
 
     /// Whether the record sets `deleted_at`.
@@ -144,8 +143,21 @@ extension RowChange {
     }
 }
 
-extension SettledRow {
-    fileprivate var updatedAt: Timestamp? { RowChange.time(record["updated_at"]) }
+/// A row as a client knows it, of which single columns are read: an update of a wide row costs no more than of a small one.
+struct KnownRow {
+    private let register: RowRegister
+
+    /// `nil` if the row does not exist.
+    init?(_ register: RowRegister) {
+        guard register.isPresent else { return nil }
+        self.register = register
+    }
+
+    subscript(name: String) -> JSONValue? { register.text(of: name)?.value }
+
+    var isSoftDeleted: Bool { register.isSoftDeleted }
+
+    fileprivate var updatedAt: Timestamp? { RowChange.time(self["updated_at"]) }
 }
 
 extension Rows {

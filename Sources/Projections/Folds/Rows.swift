@@ -209,6 +209,21 @@ struct Rows: Fold {
         key.section == .rows ? self[key]?.history.entries() : nil
     }
 
+    /// The members of a row before and after the last event, without those that the event left as they were; `nil` if it is
+    /// not so large that this would be needed.
+    func changedRow(for key: EntityKey, at sequence: SequenceNumber, context: RowContext) -> (JSONValue, JSONValue)? {
+        guard let place = place(of: key), let index = entries[place].place,
+            let members = folded[index].history.partialMembers(at: sequence)
+        else { return nil }
+        func row(_ members: JSONObject) -> JSONValue {
+            var members = members
+            members["table"] = .string(context.names.text(key.first))
+            members["id"] = .string(context.names.text(key.second))
+            return .object(members)
+        }
+        return (row(members.before), row(members.after))
+    }
+
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
         guard key.section == .rows, let history = self[key]?.history else { return [] }
         return history.entries(in: places)[...]

@@ -24,10 +24,10 @@ struct RowsFileList: Codable, Sendable {
     mutating func take(_ change: RowChange, of table: ClientTable, in context: inout FoldContext) -> EntityID? {
         let key = EntityKey(.rows, change.table, change.id)
         var register = registers.removeValue(forKey: key) ?? RowRegister()
-        let before = register.settled?.record["file_id"]?.string
+        let before = KnownRow(register)?["file_id"]?.string
         _ = register.apply(change, at: context.event.sequence.rawValue, &context.relations)
         // A deletion leaves no record: the job's file is the one that it had before.
-        let file = register.settled?.record["file_id"]?.string ?? before
+        let file = KnownRow(register)?["file_id"]?.string ?? before
         registers[key] = register
         guard table == .jobs else { return note(change.id) }
         guard let file = file.map({ context.names.id($0) }) else { return nil }
@@ -98,7 +98,7 @@ extension Rows {
     /// Whether the client shows a file.
     private func isListed(_ file: EntityID, _ names: Names) -> Bool {
         guard let table = names.find(ClientTable.files.rawValue) else { return false }
-        return self[EntityKey(.rows, table, file)]?.register.settled.map { !$0.isSoftDeleted } ?? false
+        return self[EntityKey(.rows, table, file)].flatMap { KnownRow($0.register) }.map { !$0.isSoftDeleted } ?? false
     }
 
     /// The change of a listed file or its job, as the client merges it. A job's row has the id of its file.
@@ -111,7 +111,7 @@ extension Rows {
         var seen = change
         seen.id = file
         seen.isPlacedByArrival = true
-        let known = self[EntityKey(.rows, change.table, file)]?.register.settled
+        let known = self[EntityKey(.rows, change.table, file)].flatMap { KnownRow($0.register) }
         if table == .files, change.operation == .update { seen.readUpdateOfFile(known, context.rules) }
         return seen
     }

@@ -35,6 +35,7 @@ public struct JSONObject: Codable, Sendable {
     /// Makes an object of members whose names are known to differ, which is not checked. Equal names would make an
     /// object that prints a name twice.
     init(distinct members: [Member]) {
+        Steps.count(members.count)
         self.members = members
         if members.count >= Self.indexedCountMin { buildIndex() }
     }

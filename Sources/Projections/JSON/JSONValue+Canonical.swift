@@ -47,7 +47,10 @@ extension JSONValue {
     package func append(to bytes: inout [UInt8], members order: MemberOrder) {
         var writer = CanonicalWriter()
         writer.value(self, members: order)
-        writer.withBytes { bytes.append(contentsOf: $0) }
+        writer.withBytes {
+            Steps.count($0.count)
+            bytes.append(contentsOf: $0)
+        }
     }
 }
 

@@ -8,6 +8,7 @@ extension JSONValue {
     ///
     /// A lone surrogate in an escape becomes U+FFFD. Cost: O(bytes).
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
+        Steps.count(bytes.count)
         var builder = JSONBuilder(bytes)
         return try builder.build()
     }

@@ -36,6 +36,9 @@ struct StoredJSON: Sendable {
         self.init(text, 0..<text.count)
     }
 
+    /// The length of the text.
+    var byteCount: Int { Int(count) }
+
     /// The value. Cost: O(bytes).
     var value: JSONValue {
         // The text was checked when it was stored.

@@ -37,6 +37,9 @@ struct ValueTexts: Sendable {
         }
     }
 
+    /// The memory of all texts.
+    var byteCount: Int { bytes.count }
+
     /// The value at a place. Shares the memory of all.
     func stored(at place: Int, of count: Int) -> StoredJSON {
         withValues(count) { StoredJSON(bytes, $0.range(at: place)) }

@@ -44,7 +44,10 @@ extension Replay {
             return try event.withPayload { payload in
                 after.apply(envelope, payload: payload)
                 let touched = after.touchedRows(by: envelope)
-                let differences = StateDiff.differences(before.document(of: touched), after.document(of: touched))
+                let differences = StateDiff.differences(
+                    before.document(of: touched) { after.changedRow($0, at: envelope.sequence)?.before },
+                    after.document(of: touched) { after.changedRow($0, at: envelope.sequence)?.after }
+                )
                 // Folding twice costs less than copying a state for each event.
                 before.apply(envelope, payload: payload)
                 assert(before.sequence == after.sequence, "between events, both states have folded the same ones")
@@ -81,30 +84,52 @@ extension LogState {
     }
 
     /// A state document of only these rows, as far as the state has them, in the order of the names.
-    fileprivate func document(of rows: [RowName]) -> JSONValue {
-        var document = JSONObject()
+    ///
+    /// - Parameter part: gives the part of a row that the event changed, for rows that are not compared whole.
+    fileprivate func document(of rows: [RowName], part: (RowName) -> JSONValue?) -> JSONValue {
+        var sections: [Section: [JSONValue]] = [:]
         for name in rows {
-            guard let row = row(name) else { continue }
-            document[name.section.rawValue] = .array((document[name.section.rawValue]?.array ?? []) + [row])
+            guard let row = part(name) ?? row(name) else { continue }
+            sections[name.section, default: []].append(row)
+        }
+        var document = JSONObject()
+        for section in Section.allCases {
+            if let rows = sections[section] { document[section.rawValue] = .array(rows) }
         }
         return .object(document)
     }
 
     private func row(_ name: RowName) -> JSONValue? {
+        guard let (state, key) = place(of: name) else { return nil }
+        let row = state.fold(for: name.section)?.row(for: key, context: state.rowContext(asOf: clock))
+        return row.map(state.withSource)
+    }
+
+    /// What an event changed in a row that is too large to compare it whole with each of its changes; `nil` for any other.
+    fileprivate func changedRow(
+        _ name: RowName,
+        at sequence: SequenceNumber
+    ) -> (before: JSONValue, after: JSONValue)? {
+        guard name.section == .rows, let (state, key) = place(of: name),
+            let (before, after) = state.parts.rows.changedRow(
+                for: key,
+                at: sequence,
+                context: state.rowContext(asOf: clock)
+            )
+        else { return nil }
+        return (state.withSource(before), state.withSource(after))
+    }
+
+    private func place(of name: RowName) -> (SourceState, EntityKey)? {
         guard let index = indexes[name.source] else { return nil }
-        let state = sources[index]
-        guard let first = state.context.names.find(name.first) else { return nil }
+        let names = sources[index].context.names
+        guard let first = names.find(name.first) else { return nil }
         var second = EntityID.none
         if let text = name.second {
-            guard let known = state.context.names.find(text) else { return nil }
+            guard let known = names.find(text) else { return nil }
             second = known
         }
-        let context = state.rowContext(asOf: clock)
-        let row = state.fold(for: name.section)?.row(
-            for: EntityKey(name.section, first, second),
-            context: context
-        )
-        return row.map(state.withSource)
+        return (sources[index], EntityKey(name.section, first, second))
     }
 
     /// The issues that the event left, as differences without fields. Issues are appended in sequence order, so those

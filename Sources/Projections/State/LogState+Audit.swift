@@ -52,7 +52,10 @@ extension LogState {
                 var reader = AuditReader(place.reference)
                 for (index, entry) in entries.enumerated() {
                     guard let found = reader.read(entry), try includes(found) else { continue }
-                    places.append(AuditPlace(entry.sequence, place.source, place.key, index, order: places.count))
+                    let known = reader.knownPlace
+                    places.append(
+                        AuditPlace(entry.sequence, place.source, place.key, index, known, order: places.count)
+                    )
                 }
             }
         }
@@ -87,15 +90,15 @@ extension LogState {
                 EntityReference(kind: $0, parts: source.parts(of: place.key))
             })
         else { return nil }
-        // The previous entry nearly always has the fields before. Only if it has none is the whole history read.
-        let end = place.entry + 1
-        for start in [max(place.entry - 1, 0), 0] {
-            var reader = AuditReader(reference)
-            var last: AuditEntry?
-            for entry in entries(of: place.key, source: place.source, in: start..<end) { last = reader.read(entry) }
-            if start == 0 || last?.before != nil { return last }
+        // Only the entry that has the fields before is read again, and the entry itself.
+        var reader = AuditReader(reference)
+        var last: AuditEntry?
+        for index in [place.known, place.entry].compactMap({ $0 }) {
+            for entry in entries(of: place.key, source: place.source, in: index..<index + 1) {
+                last = reader.read(entry)
+            }
         }
-        return nil
+        return last
     }
 
     private func entries(of key: EntityKey, source: Int, in range: Range<Int>? = nil) -> [HistoryEntry] {
@@ -113,11 +116,21 @@ private struct AuditPlace: Comparable {
     let source: Int
     let key: EntityKey
     let entry: Int
+    /// The index of the entry before it that gave fields; `nil` if none did.
+    let known: Int?
     /// The number of entries found before this one, unique; orders the entries of one event.
     let order: Int
 
-    init(_ sequence: SequenceNumber, _ source: Int, _ key: EntityKey, _ entry: Int, order: Int) {
-        (self.sequence, self.source, self.key, self.entry, self.order) = (sequence, source, key, entry, order)
+    init(
+        _ sequence: SequenceNumber,
+        _ source: Int,
+        _ key: EntityKey,
+        _ entry: Int,
+        _ known: Int?,
+        order: Int
+    ) {
+        (self.sequence, self.source, self.key, self.entry) = (sequence, source, key, entry)
+        (self.known, self.order) = (known, order)
     }
 
     static func < (left: AuditPlace, right: AuditPlace) -> Bool {
@@ -133,6 +146,11 @@ private struct AuditReader {
     private let entity: EntityReference
     private var known: JSONObject?
     private var knownSince: SequenceNumber?
+    /// The places, among the entries read, of the one that gave the fields before the last one, and of the last that gave
+    /// some.
+    private(set) var knownPlace: Int?
+    private var lastPlace: Int?
+    private var count = 0
 
     init(_ entity: EntityReference) {
         self.entity = entity
@@ -148,12 +166,14 @@ private struct AuditReader {
         if isMove { (fields["from"], fields["to"]) = (nil, nil) }
         if isEnd, entity.kind == .message || entity.kind == .channel { fields["cause"] = nil }
         // After the entry is made, which needs the fields before.
+        knownPlace = lastPlace
         defer {
-            if !fields.members.isEmpty { (known, knownSince) = (fields, entry.sequence) }
+            if !fields.members.isEmpty { (known, knownSince, lastPlace) = (fields, entry.sequence, count) }
+            count += 1
         }
         guard let kind = isUnreadable ? .delete : Self.class(of: entry, isKnown: known != nil) else { return nil }
         // A deletion's own fields are the last known ones.
-        let last = isEnd && !fields.members.isEmpty ? fields : known
+        let last = isEnd && !fields.members.isEmpty ? fields : entry.before ?? known
         return AuditEntry(
             entity: entity,
             entry: entry,

@@ -33,7 +33,7 @@ struct HistoryPrinter {
         for (index, (entry, dwell)) in zip(entries, dwellTimes).enumerated() {
             if index > 0 { try output.line() }
             try output.line(headline(of: entry, after: dwell))
-            try printChanges(from: known, to: entry.fields)
+            try printChanges(from: index > 0 ? entry.before ?? known : known, to: entry.fields)
             // An entry without fields says nothing about them, so the next one is compared with the last known ones.
             if !entry.fields.members.isEmpty { known = entry.fields }
         }

@@ -25,11 +25,31 @@ struct MatchPrinter {
     func found(_ entity: EntityReference, _ history: [HistoryEntry]) -> Found? {
         let holding = history.filter { excerpt(of: $0) != nil }
         guard !holding.isEmpty else { return nil }
-        // An entry without fields leaves the text as it was.
-        let last = history.last { !$0.fields.members.isEmpty }
         // The last entry with fields is then the text before the end, which the thing no longer shows.
         let isGone = history.last?.isEnd == true
-        return Found(entity: entity, holds: !isGone && last.map { excerpt(of: $0) != nil } == true, entries: holding)
+        return Found(entity: entity, holds: !isGone && holdsAtEnd(of: history), entries: holding)
+    }
+
+    /// Whether the text is in what is known after a history. An entry without fields leaves that as it was, a partial one all
+    /// but its columns.
+    private func holdsAtEnd(of history: [HistoryEntry]) -> Bool {
+        let start = history.lastIndex { !$0.isPartial && !$0.fields.members.isEmpty } ?? history.startIndex
+        var columns: Set<String> = []
+        var holdsElsewhere = false
+        for entry in history[start...] where !entry.fields.members.isEmpty {
+            for column in entry.fields["record"]?.object?.members ?? [] {
+                let isHolding = EntryTexts.texts(of: ["record": column.value]).contains {
+                    match.range(in: $0.text) != nil
+                }
+                if isHolding { columns.insert(column.name) } else { columns.remove(column.name) }
+            }
+            if !entry.isPartial {
+                var others = entry.fields
+                if others["record"]?.object != nil { others["record"] = nil }
+                holdsElsewhere = EntryTexts.texts(of: others).contains { match.range(in: $0.text) != nil }
+            }
+        }
+        return holdsElsewhere || !columns.isEmpty
     }
 
     /// For people: the name, since when, and the text around what was found. Only the newest entry is quoted; the
