@@ -46,7 +46,7 @@ import Testing
             for _ in 0..<40 {
                 let id = ids[Int.random(in: 0..<ids.count, using: &random)]
                 if Int.random(in: 0..<4, using: &random) == 0 {
-                    #expect(Array(list.remove(id)) == sorted.remove(id))
+                    #expect(Array(list.remove(id, names: names)) == sorted.remove(id))
                 } else {
                     let item = ItemFields(
                         id: id,
@@ -58,10 +58,10 @@ import Testing
                 }
                 #expect(list.order == sorted.items.map(\.id))
                 for (place, item) in sorted.items.enumerated() {
-                    #expect(list[item.id]?.place == place)
-                    #expect(list[item.id]?.item.isSame(as: item) == true)
+                    #expect(list[item.id, names]?.place == place)
+                    #expect(list[item.id, names]?.item.isSame(as: item) == true)
                 }
-                #expect(ids.filter { list[$0] != nil }.count == sorted.items.count)
+                #expect(ids.filter { list[$0, names] != nil }.count == sorted.items.count)
             }
         }
     }

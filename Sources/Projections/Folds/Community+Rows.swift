@@ -56,11 +56,24 @@ extension Community {
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
         if let entry = lastSaying(of: key, context) { return [entry] }
         guard let register = register(of: key), !register.entries.isEmpty else { return nil }
-        var before: CommunityValue?
-        return register.entries.map { entry in
+        return entries(of: register, in: register.entries.indices, context.names)
+    }
+
+    /// Makes only the entries in `places`, unlike the default.
+    func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
+        if let entry = lastSaying(of: key, context) { return places.contains(0) ? [entry] : [] }
+        guard let register = register(of: key) else { return [] }
+        return entries(of: register, in: places.clamped(to: register.entries.indices), context.names)[...]
+    }
+
+    private func entries(of register: Register<CommunityValue>, in places: Range<Int>, _ names: Names) -> [HistoryEntry]
+    {
+        var before = places.lowerBound > 0 ? register.entries[places.lowerBound - 1].value : nil
+        return register.entries[places].map { entry in
+            Steps.count(1)
             defer { before = entry.value }
             let change = entry.value == nil ? "removed" : (before == nil ? "added" : "changed")
-            let fields = (entry.value ?? before)?.members(names: context.names) ?? JSONObject()
+            let fields = (entry.value ?? before)?.members(names: names) ?? JSONObject()
             return HistoryEntry(at: entry.event, change: change, fields: fields)
         }
     }

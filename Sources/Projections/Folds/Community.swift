@@ -10,10 +10,10 @@ struct Community: Fold {
     var registers: [EntityKey: Register<CommunityValue>] = [:]
     /// Guilds and roles that are deleted for ever, by their register's key.
     var ends: [EntityKey: EventReference] = [:]
-    /// The guilds known and not deleted, in the order in which they became known.
+    /// The guilds that became known, in that order, deleted ones included.
     private var guilds: [EntityID] = []
-    /// The keys of all voice states ever set, in order of appearance.
-    private var voices: [EntityKey] = []
+    /// Not saved.
+    private var index = CommunityIndex()
     /// The event from which each user's typing in each channel counts. Typing that has ended stays until a compaction;
     /// only `row` compares it with `asOf`.
     var typing: [EntityKey: EventReference] = [:]
@@ -108,7 +108,10 @@ extension Community {
         let key = Self.guildKey(guild)
         guard ends[key] == nil else { return false }
         let known = registers[key]?.value?.guild
-        if known == nil { guilds.append(guild) }
+        if known == nil {
+            guilds.append(guild)
+            index.note(guild: guild)
+        }
         var value = known ?? CommunityValue.Guild()
         body(&value)
         if value != known { set(.guild(value), for: key, in: &context) }
@@ -119,7 +122,10 @@ extension Community {
     private mutating func setMembership(_ joined: [EntityID], in context: inout FoldContext) {
         for guild in joined { name(guild, in: &context) }
         let joined = Set(joined)
-        for guild in guilds { change(guild: guild, in: &context) { $0.isJoined = joined.contains(guild) } }
+        // All others are not joined already.
+        for guild in index.inOrder(joined.union(index.joined)) {
+            change(guild: guild, in: &context) { $0.isJoined = joined.contains(guild) }
+        }
     }
 
     /// Sets the value of something in a guild and makes the guild known. Does nothing if the guild was deleted.
@@ -137,7 +143,7 @@ extension Community {
     /// guild.
     private mutating func set(_ value: CommunityValue?, for key: EntityKey, in context: inout FoldContext) {
         let before = registers[key]?.value
-        if key.section == .voiceStates, registers[key] == nil { voices.append(key) }
+        if let value { index.note(value, of: key, before: before) }
         guard registers[key, default: Register()].set(value, at: context.event) else { return }
         context.touch(row(of: key, before))
         context.touch(row(of: key, value))
@@ -149,15 +155,41 @@ extension Community {
         return EntityKey(.roles, guild, key.first)
     }
 
-    /// Deletes a guild for ever, with everything in it. Cost: O(registers of the source).
+    /// Deletes a guild for ever, with everything in it. Cost: that of everything that was in it.
     private mutating func delete(guild: EntityID, in context: inout FoldContext) {
         let key = Self.guildKey(guild)
         guard ends[key] == nil else { return }
         ends[key] = context.event
-        guilds.removeAll { $0 == guild }
-        let fallen = registers.compactMap { Self.lies($0.key, $0.value.value, in: guild) ? $0.key : nil }
-        // Sorted, because touched rows are in order and a dictionary is not (I10).
-        for key in context.names.sorted(fallen) { set(nil, for: key, in: &context) }
+        let fallen = contents(of: guild)
+        index.forget(guild: guild)
+        // Sorted, because touched rows are in order and a set is not (I10).
+        for key in context.names.sorted(Array(fallen)) { set(nil, for: key, in: &context) }
+    }
+
+    /// The registers of what is in a guild, in any order.
+    private mutating func contents(of guild: EntityID) -> Set<EntityKey> {
+        index.contents(of: guild) { [registers] in Self.lies($0, registers[$0]?.value, in: guild) }
+    }
+
+    /// The registers of things of a section that are in a guild, in the order of their ids. Cost: that of everything that is in
+    /// it.
+    mutating func present(_ section: Section, in guild: EntityID, names: Names) -> [EntityKey] {
+        names.sorted(contents(of: guild).filter { $0.section == section })
+    }
+
+    /// The voice states in a channel, in the order of their ids.
+    mutating func voices(in channel: EntityID, names: Names) -> [EntityKey] {
+        names.sorted(Array(present(in: channel).filter { $0.section == .voiceStates }))
+    }
+
+    /// The guilds that the recording user is in, in any order.
+    var joinedGuilds: Set<EntityID> { index.joined }
+
+    /// The typing and the voice states in a channel, in any order.
+    private mutating func present(in channel: EntityID) -> Set<EntityKey> {
+        index.present(in: channel) { [typing, registers] key in
+            key.section == .typing ? typing[key] != nil : registers[key]?.value?.voiceChannel == channel
+        }
     }
 
     /// Whether a value goes with its guild. Presences belong to users, not to guilds.
@@ -169,16 +201,16 @@ extension Community {
         }
     }
 
-    /// Deletes a role for ever, and takes it from every member. Cost: O(registers of the source).
+    /// Deletes a role for ever, and takes it from every member. Cost: that of the members who had it.
     private mutating func delete(role: EntityID, in context: inout FoldContext) {
         let key = Self.roleKey(role)
         guard ends[key] == nil else { return }
         ends[key] = context.event
         set(nil, for: key, in: &context)
-        let holders = registers.compactMap { key, register in
-            register.value?.member?.roles.contains(role) == true ? key : nil
+        let holders = index.holders(of: role) { [registers] in
+            registers[$0]?.value?.member?.roles.contains(role) == true
         }
-        for key in context.names.sorted(holders) {
+        for key in context.names.sorted(Array(holders)) {
             guard var member = registers[key]?.value?.member else { continue }
             member.roles.removeAll { $0 == role }
             set(.member(member), for: key, in: &context)
@@ -199,6 +231,7 @@ extension Community {
     ) {
         guard context.event.sequence.rawValue > typingForgotten else { return }
         let key = EntityKey(.typing, channel, user)
+        if typing[key] == nil { index.noteTyping(key) }
         switch change {
         case .begins: typing[key] = context.event
         case .counts(let event): typing[key] = event
@@ -225,8 +258,39 @@ extension Community {
     }
 
     /// Touches the typing and voice rows of a channel that is gone: they are not shown any more.
-    private func touch(rowsIn channel: EntityID, in context: inout FoldContext) {
-        for key in context.names.sorted(typing.keys.filter { $0.first == channel }) { context.touch(key) }
-        for key in voices where registers[key]?.value?.voiceChannel == channel { context.touch(key) }
+    private mutating func touch(rowsIn channel: EntityID, in context: inout FoldContext) {
+        if !context.notesTouched { return }
+        let present = context.names.sorted(Array(present(in: channel)))
+        for key in present where key.section == .typing { context.touch(key) }
+        for key in present where key.section == .voiceStates { context.touch(key) }
+    }
+}
+
+extension Community: Codable {
+    private enum CodingKeys: CodingKey {
+        case registers, ends, guilds, typing, typingForgotten, readStates, fates
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        registers = try container.decode([EntityKey: Register<CommunityValue>].self, forKey: .registers)
+        ends = try container.decode([EntityKey: EventReference].self, forKey: .ends)
+        guilds = try container.decode([EntityID].self, forKey: .guilds)
+        typing = try container.decode([EntityKey: EventReference].self, forKey: .typing)
+        typingForgotten = try container.decode(UInt64.self, forKey: .typingForgotten)
+        readStates = try container.decode(ReadStates.self, forKey: .readStates)
+        fates = try container.decode(ChannelFates.self, forKey: .fates)
+        index = CommunityIndex(registers, typing: typing.keys, guilds: guilds)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(registers, forKey: .registers)
+        try container.encode(ends, forKey: .ends)
+        try container.encode(guilds, forKey: .guilds)
+        try container.encode(typing, forKey: .typing)
+        try container.encode(typingForgotten, forKey: .typingForgotten)
+        try container.encode(readStates, forKey: .readStates)
+        try container.encode(fates, forKey: .fates)
     }
 }

@@ -19,6 +19,14 @@ struct EntityHistories<Kept: KeptHistoryEntry>: Codable, Sendable {
     /// The history of one entity; `nil` if it was never known.
     subscript(key: EntityKey) -> [HistoryEntry]? { entries[key].map { $0.map(\.entry) } }
 
+    /// The entries at some places of an entity's history; places beyond its ends are left out.
+    func entries(of key: EntityKey, in places: Range<Int>) -> ArraySlice<HistoryEntry> {
+        guard let kept = entries[key] else { return [] }
+        let places = places.clamped(to: kept.indices)
+        Steps.count(places.count)
+        return kept[places].map(\.entry)[...]
+    }
+
     /// The keys of all entities of a section that were ever known, by their ids.
     func keys(in section: Section, names: Names) -> [EntityKey] {
         entries.keys.filter { $0.section == section }.sorted { names.precedes($0, $1) }

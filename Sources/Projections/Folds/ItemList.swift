@@ -12,12 +12,13 @@ struct PlacedItem {
 
 /// One list of items.
 ///
-/// `order`, `items` and `places` always have the same ids, each once.
+/// `order` and `items` always have the same ids, each once, and so has `places` of a list that is not sorted.
 struct ItemList: Codable, Sendable {
     /// The ids in the remote's order. Ids that the last snapshot lacked, because a line did not decode, come last.
     private(set) var order: [EntityID] = []
     private(set) var items: [EntityID: ItemFields] = [:]
-    /// The place of each id in `order`.
+    /// The place of each id in `order`. Empty while `isSorted`: an item before all others would move them all, and a search
+    /// finds each.
     private var places: [EntityID: Int] = [:]
     /// The number of ids at the end of `order` that the last snapshot lacked. A whole snapshot resets it to 0.
     private var carriedCount = 0
@@ -28,9 +29,23 @@ struct ItemList: Codable, Sendable {
     var changedAt: [UInt64] = []
 
     /// The item with an id, if the list has it.
-    subscript(id: EntityID) -> PlacedItem? {
-        guard let item = items[id], let place = places[id] else { return nil }
+    subscript(id: EntityID, names: Names) -> PlacedItem? {
+        guard let item = items[id], let place = place(ofKnown: item, names: names) else { return nil }
         return PlacedItem(item: item, place: place)
+    }
+
+    private func place(ofKnown item: ItemFields, names: Names) -> Int? {
+        if !isSorted { return places[item.id] }
+        let place = self.place(of: item, names: names) - 1
+        return order.indices.contains(place) && order[place] == item.id ? place : nil
+    }
+
+    /// The list as one that a snapshot may order in another way.
+    var numbered: ItemList {
+        if !isSorted { return self }
+        var list = self
+        list.findPlaces()
+        return list
     }
 
     private var carried: Set<EntityID> { Set(order.suffix(carriedCount)) }
@@ -89,7 +104,7 @@ struct ItemList: Codable, Sendable {
     ///
     /// Cost: O(items returned), and O(log items) comparisons for a new item or another creation.
     mutating func state(_ item: ItemFields, names: Names) -> ArraySlice<EntityID> {
-        guard let known = items[item.id], let place = places[item.id] else {
+        guard let known = items[item.id], let place = place(ofKnown: known, names: names) else {
             return insert(item, at: self.place(of: item, names: names))
         }
         if known.isSame(as: item) { return [] }
@@ -106,8 +121,8 @@ struct ItemList: Codable, Sendable {
     }
 
     /// Removes one item. Returns the items that moved, in order; empty for an unknown id. Cost: O(items behind it).
-    mutating func remove(_ id: EntityID) -> ArraySlice<EntityID> {
-        guard let place = places[id] else { return [] }
+    mutating func remove(_ id: EntityID, names: Names) -> ArraySlice<EntityID> {
+        guard let item = items[id], let place = place(ofKnown: item, names: names) else { return [] }
         takeOut(id, at: place)
         return renumber(place...)
     }
@@ -129,6 +144,8 @@ struct ItemList: Codable, Sendable {
     /// Notes the places of the ids in a range of `order`, and returns them.
     private mutating func renumber(_ range: some RangeExpression<Int>) -> ArraySlice<EntityID> {
         let ids = order[range]
+        if isSorted { return ids }
+        Steps.count(ids.count)
         for place in ids.indices { places[ids[place]] = place }
         return ids
     }

@@ -44,7 +44,7 @@ struct Items: Fold {
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
-        guard key.section == .items, var row = lists[key.first]?[key.second]?.fields else { return nil }
+        guard key.section == .items, var row = lists[key.first]?[key.second, context.names]?.fields else { return nil }
         row["list"] = .string(context.names.text(key.first))
         row["id"] = .string(context.names.text(key.second))
         return .object(row)
@@ -52,6 +52,11 @@ struct Items: Fold {
 
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
         key.section == .items ? histories[key] : nil
+    }
+
+    /// Makes only the entries in `places`, unlike the default.
+    func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
+        key.section == .items ? histories.entries(of: key, in: places) : []
     }
 
     /// Drops nothing: of item lists, a compaction drops only snapshots that changed nothing.
@@ -81,7 +86,7 @@ extension Items {
         isWhole: Bool,
         in context: inout FoldContext
     ) {
-        let before = lists[id] ?? ItemList()
+        let before = (lists[id] ?? ItemList()).numbered
         let after = before.replaced(with: incoming, isWhole: isWhole)
         guard let changed = after.changes(since: before) else { return }
         // An item may be bumped without another place, so all items are examined if any is bumped.
@@ -91,8 +96,8 @@ extension Items {
         for item in (bumped.isEmpty ? changed : after.order) + gone {
             note(
                 EntityKey(.items, id, item),
-                before: before[item],
-                after: after[item],
+                before: before[item, context.names],
+                after: after[item, context.names],
                 isBumped: bumped.contains(item),
                 context: context
             )
@@ -103,19 +108,20 @@ extension Items {
 
     private mutating func state(_ item: ItemFields, in list: EntityID, context: inout FoldContext) {
         // The list changes where it is stored, without a copy.
-        let before = lists[list]?[item.id]
+        let before = lists[list]?[item.id, context.names]
         let touched = lists[list, default: ItemList()].state(item, names: context.names)
         guard !touched.isEmpty else { return }
-        let after = lists[list]?[item.id]
+        let after = lists[list]?[item.id, context.names]
         note(EntityKey(.items, list, item.id), before: before, after: after, context: context)
         settle(list, touched: touched, context: &context)
     }
 
     private mutating func remove(_ id: EntityID, from list: EntityID, context: inout FoldContext) {
-        guard let before = lists[list]?[id] else { return }
-        let moved = lists[list]?.remove(id) ?? []
+        guard let before = lists[list]?[id, context.names] else { return }
+        let moved = lists[list]?.remove(id, names: context.names) ?? []
         note(EntityKey(.items, list, id), before: before, after: nil, context: context)
-        settle(list, touched: moved + [id], context: &context)
+        settle(list, touched: moved, context: &context)
+        context.touch(EntityKey(.items, list, id))
     }
 
     /// Appends to an item's history what the event changed; nothing for a move alone.
@@ -143,7 +149,7 @@ extension Items {
     /// Notes that the event changed a list, and touches the rows that differ. An event that changes the list twice is
     /// noted twice.
     private mutating func settle(_ id: EntityID, touched: some Sequence<EntityID>, context: inout FoldContext) {
-        for item in touched { context.touch(EntityKey(.items, id, item)) }
+        if context.notesTouched { for item in touched { context.touch(EntityKey(.items, id, item)) } }
         lists[id]?.changedAt.append(context.event.sequence.rawValue)
     }
 }

@@ -49,6 +49,11 @@ struct Prompts: Fold {
         key.section == .prompts ? histories[key] : nil
     }
 
+    /// Makes only the entries in `places`, unlike the default.
+    func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
+        key.section == .prompts ? histories.entries(of: key, in: places) : []
+    }
+
     /// Drops nothing: of prompts, a compaction drops only repeats.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 

@@ -93,6 +93,11 @@ struct Sessions: Fold {
         key.section == .sessions ? histories[key] : nil
     }
 
+    /// Makes only the entries in `places`, unlike the default.
+    func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
+        key.section == .sessions ? histories.entries(of: key, in: places) : []
+    }
+
     /// Drops nothing: of sessions, a compaction drops only writes that renewed a session.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 

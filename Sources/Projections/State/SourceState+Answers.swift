@@ -25,23 +25,23 @@ extension SourceState {
         case .channels(let guild, let ids): deletions(of: parts.channels.stated(in: guild), but: ids)
         case .directChannels(let ids): deletions(of: parts.channels.stated(in: nil), but: ids)
         case .roles(let guild, let ids):
-            known(.roles) { $0.role?.guild == guild && !ids.contains($1.first) && !isNew($1.first) }
+            present(.roles, in: guild).filter { !ids.contains($0.first) && !isNew($0.first) }
                 .map { .community(.roleDeleted(guild: guild, id: $0.first)) }
         case .members(let guild, let ids):
-            known(.members) { $1.first == guild && !ids.contains($1.second) }
+            present(.members, in: guild).filter { !ids.contains($0.second) }
                 .map { .community(.memberRemoved(guild: guild, user: $0.second)) }
         case .bans(let guild, let ids):
-            known(.bans) { $1.first == guild && !ids.contains($1.second) }
+            present(.bans, in: guild).filter { !ids.contains($0.second) }
                 .map { .community(.ban(guild: guild, user: $0.second, present: false)) }
         case .voices(let channel, let ids):
-            known(.voiceStates) { $0.voiceChannel == channel && !ids.contains($1.second) }
+            parts.community.voices(in: channel, names: context.names).filter { !ids.contains($0.second) }
                 .map { .community(.voice(guild: $0.first, user: $0.second, channel: nil)) }
         }
     }
 
     /// The joined guilds that are too new for every list to contain them.
     private var newlyJoined: [EntityID] {
-        known(.guilds) { $0.guild?.isJoined == true && isNew($1.first) }.map(\.first)
+        context.names.sorted(parts.community.joinedGuilds.filter { isNew($0) })
     }
 
     /// Deletions of the known channels that an answer lacks, except new ones.
@@ -51,12 +51,9 @@ extension SourceState {
         }
     }
 
-    /// The keys of the present things of a section for which `isMeant` is true, sorted. O(things of the community).
-    private func known(_ section: Section, where isMeant: (CommunityValue, EntityKey) -> Bool) -> [EntityKey] {
-        let keys = parts.community.registers.compactMap { key, register in
-            key.section == section && register.value.map { isMeant($0, key) } == true ? key : nil
-        }
-        return context.names.sorted(keys)
+    /// The registers of the present things of a section in a guild, sorted.
+    private mutating func present(_ section: Section, in guild: EntityID) -> [EntityKey] {
+        parts.community.present(section, in: guild, names: context.names)
     }
 
     /// Whether an id was made within a minute of this event's receipt: the answer may be older than the thing. False

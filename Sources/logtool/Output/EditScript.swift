@@ -1,3 +1,5 @@
+import Projections
+
 /// The shortest edit script from one sequence to another (Myers, "An O(ND) difference algorithm", 1986), over tokens
 /// compared as bytes.
 enum EditScript {
@@ -10,9 +12,9 @@ enum EditScript {
         var kept: ArraySlice<Token>
     }
 
-    /// Texts with more edits count as replaced whole, because the search takes time and space quadratic in their
-    /// number.
-    private static let editsMax = 1_000
+    /// The most steps of a search for texts of so many tokens. Texts with more edits count as replaced whole: the search takes
+    /// time and space quadratic in their number, and a log may have many texts that have nothing in common (I34).
+    static func stepsMax(_ tokenCount: Int) -> Int { 40_000 + 64 * tokenCount }
 
     /// The blocks in order. Only the first may remove and add nothing.
     static func blocks(from old: [Token], to new: [Token]) -> [Block] {
@@ -33,7 +35,14 @@ enum EditScript {
 
     /// The blocks between the common prefix and suffix.
     private static func middle(_ old: ArraySlice<Token>, _ new: ArraySlice<Token>) -> [Block] {
-        guard let matches = matches(Array(old), Array(new)) else {
+        // Numbers compare faster than texts.
+        var numbers: [Token: Int] = [:]
+        func number(_ token: Token) -> Int {
+            if let known = numbers[token] { return known }
+            numbers[token] = numbers.count
+            return numbers.count - 1
+        }
+        guard let matches = matches(old.map(number), new.map(number)) else {
             return [Block(removed: old, added: new, kept: old[old.endIndex...])]
         }
         var blocks: [Block] = []
@@ -49,17 +58,19 @@ enum EditScript {
         return blocks
     }
 
-    /// The common runs as (index in `old`, index in `new`, length), ascending; `nil` beyond `editsMax` edits.
-    private static func matches(_ old: [Token], _ new: [Token]) -> [(Int, Int, Int)]? {
+    /// The common runs as (index in `old`, index in `new`, length), ascending; `nil` beyond `stepsMax`.
+    private static func matches(_ old: [Int], _ new: [Int]) -> [(Int, Int, Int)]? {
         // For each diagonal (index in `old` less index in `new`, offset by `middle`), the farthest index in `old` that
         // is reached.
-        let limit = min(editsMax, old.count + new.count)
+        // Each round of the search looks at one diagonal more.
+        let limit = min(Int(Double(2 * stepsMax(old.count + new.count)).squareRoot()), old.count + new.count)
         var reached = [Int](repeating: 0, count: 2 * limit + 3)
         let middle = limit + 1
         var history: [[Int]] = []
         for edits in 0...limit {
             // The state before this round, to walk back. Only the diagonals that the round can read, in an array of
             // their own: a slice would make the next change copy all of `reached`.
+            Steps.count(edits + 1)
             history.append(Array(reached[(middle - edits - 1)...(middle + edits + 1)]))
             for diagonal in stride(from: -edits, through: edits, by: 2) {
                 let goesDown =

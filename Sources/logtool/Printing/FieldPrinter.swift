@@ -51,8 +51,7 @@ struct FieldPrinter {
     /// The change by words; `nil` if the two have no word in common, or are short and no sentences, as ids and times
     /// are.
     ///
-    /// Ids and times that differ by a digit are quicker to read whole. Cost: quadratic in the number of changed words,
-    /// up to the limit of `EditScript`.
+    /// Ids and times that differ by a digit are quicker to read whole. Cost: linear, by the limit of `EditScript`.
     private static func pieces(from old: JSONValue?, to new: JSONValue?) -> [WordDiff.Piece]? {
         guard let old, let new else { return nil }
         let (before, after) = (old.string ?? old.text, new.string ?? new.text)
