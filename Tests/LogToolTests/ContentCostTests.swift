@@ -10,9 +10,9 @@ import Testing
 @Suite struct ContentCostTests {
     /// How much faster the steps may grow than the bytes: the logarithm of n.
     private static let excessMax = 1.6
-    private static let count = 12
+    private static let count = 5
     /// So few steps say nothing.
-    private static let stepsMin = 1_000
+    private static let stepsMin = 500
 
     @Test(arguments: CostShape.all)
     func everyCommandTakesLinearTime(shape: CostShape) throws {

@@ -60,7 +60,7 @@ extension CostShape {
         },
         CostShape("a note with ever new columns") { traffic, count in
             traffic.row("INSERT", #"{"id":"a"}"#, table: "notes")
-            for number in 0..<10 * count {
+            for number in 0..<40 * count {
                 traffic.row("UPDATE", #"{"id":"a","c\#(number)":\#(number)}"#, table: "notes")
             }
         },

@@ -57,6 +57,7 @@ extension Messages {
     /// Makes only the entries at `places`, though a packed message is unpacked whole.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
         guard let entries = record(for: key)?.entries else { return [] }
+        Steps.count(entries.count)
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
     }
 

@@ -60,8 +60,10 @@ extension LogState {
             }
         }
         places.sort()
+        // Of a message with many entries all are unpacked for one, so they are read once.
+        var long: [LongHistory: [HistoryEntry]] = [:]
         for place in places.suffix(last ?? places.count) {
-            guard var entry = auditEntry(at: place) else { continue }
+            guard var entry = auditEntry(at: place, &long) else { continue }
             if earlier > 0 {
                 let before = max(0, place.entry - earlier)..<place.entry
                 entry.earlier = entries(of: place.key, source: place.source, in: before).map(\.sequence)
@@ -83,7 +85,7 @@ extension LogState {
     }
 
     /// Makes the entry at a place again; `nil` only if its section has no kind.
-    private func auditEntry(at place: AuditPlace) -> AuditEntry? {
+    private func auditEntry(at place: AuditPlace, _ long: inout [LongHistory: [HistoryEntry]]) -> AuditEntry? {
         let source = sources[place.source]
         guard
             let reference = EntityReference.Kind(section: place.key.section).map({
@@ -93,6 +95,14 @@ extension LogState {
         // Only the entry that has the fields before is read again, and the entry itself.
         var reader = AuditReader(reference)
         var last: AuditEntry?
+        if place.key.section.isOfMessages, place.entry >= LongHistory.countMin {
+            let thing = LongHistory(source: place.source, key: place.key)
+            if long[thing] == nil { long[thing] = entries(of: place.key, source: place.source) }
+            for index in [place.known, place.entry].compactMap({ $0 }) {
+                if let entry = long[thing]?[index] { last = reader.read(entry) }
+            }
+            return last
+        }
         for index in [place.known, place.entry].compactMap({ $0 }) {
             for entry in entries(of: place.key, source: place.source, in: index..<index + 1) {
                 last = reader.read(entry)
@@ -108,6 +118,14 @@ extension LogState {
         guard let range else { return fold.history(of: key, context: context) ?? [] }
         return Array(fold.history(of: key, in: range, context: context))
     }
+}
+
+/// A message with many entries.
+private struct LongHistory: Hashable {
+    static let countMin = 16
+
+    let source: Int
+    let key: EntityKey
 }
 
 /// The place of an entry in a state: source, row key, and the entry's index in that row's history.
