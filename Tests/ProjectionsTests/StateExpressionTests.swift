@@ -50,7 +50,7 @@ import Testing
         "exists(issues)", "count(issues) == 1", "count(rows) == 0", #"exists(messages["1001"].content)"#,
         #"!exists(messages["1001"].editedAt)"#, #"(count(messages) > 5 or true) and (1 < 2)"#,
         #"messages["1001"].revisions == 1"#, #"count(messages[source="nope"]) == 0"#, #""b" > "a""#,
-        #"not (messages["1001"].content > 5)"#, #"messages["1001"].reactions[0].emoji == null"#,
+        #"not (messages["1001"].content > 5)"#, "2 > 1", "not (1 > 2)", #"messages["1001"].reactions[0].emoji == null"#,
     ])
     func holds(text: String) throws {
         #expect(try StateExpression(parsing: text).holds(in: Self.state()))

@@ -154,13 +154,14 @@ struct ExpressionEvaluation {
         }
     }
 
-    /// Compares whole numbers by value and texts by their UTF-8 bytes; other values have no order. A fraction has none
-    /// either: to compare it would take floating point (I10).
+    /// Compares numbers by their exact value, without floating point (I10), and texts by their UTF-8 bytes; other values
+    /// have no order.
     private static func isLess(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
         case (.string(let left), .string(let right)): return left.utf8.lexicographicallyPrecedes(right.utf8)
         case (.number(let left), .number(let right)):
-            guard let left = left.int64, let right = right.int64 else { return false }
+            if let left = left.int64, let right = right.int64 { return left < right }
+            guard let left = DecimalNumber(left.text), let right = DecimalNumber(right.text) else { return false }
             return left < right
         default: return false
         }

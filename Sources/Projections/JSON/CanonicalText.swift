@@ -2,7 +2,7 @@ import EventLog
 import JSON
 
 /// Rewrites JSON texts in canonical form (RFC 8785) without making values of them; see `JSONValue.canonicalBytes` for the
-/// two departures.
+/// departure.
 ///
 /// Members are written as they come. An object whose members were not in canonical order is put in order at its end, by
 /// moving their written bytes. Cost: O(bytes) for objects in order, else O(bytes) for each level that is not. For one

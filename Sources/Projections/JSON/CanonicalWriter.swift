@@ -165,7 +165,7 @@ extension CanonicalWriter {
         self.number(number, digits: number.digitCount)
     }
 
-    /// Writes a number that was read from a JSON text, as ECMAScript writes it, whole numbers in full.
+    /// Writes a number that was read from a JSON text; see `JSONNumber.canonicalText`.
     mutating func number(_ digits: JSONDigits) {
         if digits.isCanonical { return raw(digits.bytes) }
         raw(digits.number.canonicalText)

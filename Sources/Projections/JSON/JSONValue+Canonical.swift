@@ -5,9 +5,9 @@ extension JSONValue {
     /// The canonical text (RFC 8785): no white space, members sorted by UTF-16 code units, numbers as ECMAScript writes
     /// them.
     ///
-    /// Departs from the RFC in two ways. A whole number written without fraction and exponent keeps all its digits,
-    /// where the RFC would round it beyond 2^53, so that different ids never get the same text. A number too large for
-    /// a `Double`, for which the RFC has no form, stays as written.
+    /// Departs from the RFC in one way: a number keeps all its digits where the RFC would round it to the nearest
+    /// `Double`, so that different numbers never get the same text. A whole number written without fraction and exponent
+    /// stays as it is; `docs/semantics.md`, "Digest", has the form of all others.
     public var canonicalBytes: [UInt8] {
         withCanonicalBytes { Array($0) }
     }
@@ -186,51 +186,42 @@ extension CanonicalWriter {
 }
 
 extension JSONNumber {
-    /// The number as ECMAScript's Number::toString writes it (ECMA-262, 6.1.6.1.20), whole numbers in full.
+    /// The number as ECMAScript's Number::toString writes it (ECMA-262, 6.1.6.1.20), if that is the number that was
+    /// written; else with all its digits. Whole numbers are written in full.
     public var canonicalText: String {
         // ECMAScript writes negative zero without its sign.
         if text == "-0" { return "0" }
-        if text.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) }) { return text }
+        if isWhole { return text }
+        // An exponent beyond all reason keeps the number as it is.
+        guard let written = DecimalNumber(text) else { return text }
+        if written.isZero { return "0" }
         // Correctly rounded parsing and shortest printing are the same on every machine (I10).
-        guard let value = Double(text), value.isFinite else { return text }
-        return value == 0 ? "0" : Self.ecmaScript(value)
+        guard let value = Double(text), value.isFinite, value != 0 else { return written.text }
+        let (digits, exponent) = Self.shortest(value.magnitude)
+        guard exponent == written.exponent, digits == written.digits else { return written.text }
+        return Self.ecmaScript(digits, exponent, isNegative: written.isNegative)
     }
+
+    /// Whether the number is written without fraction and exponent.
+    var isWhole: Bool { text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) } }
 
     /// The text of a finite number other than 0, by the cases of Number::toString: digits and zeros up to 10^21, a
     /// point within or before the digits down to 10^-6, else an exponent.
     static func ecmaScript(_ value: Double) -> String {
         let (digits, exponent) = shortest(value.magnitude)
-        let sign = value < 0 ? "-" : ""
-        let count = digits.count
-        if count <= exponent && exponent <= 21 {
-            return sign + digits + String(repeating: "0", count: exponent - count)
-        }
-        if 0 < exponent && exponent <= 21 {
-            return sign + digits.prefix(exponent) + "." + digits.dropFirst(exponent)
-        }
-        if -6 < exponent && exponent <= 0 {
-            return sign + "0." + String(repeating: "0", count: -exponent) + digits
-        }
-        let power = exponent - 1
-        let mantissa = count == 1 ? digits : digits.prefix(1) + "." + digits.dropFirst(1)
-        return "\(sign)\(mantissa)e\(power < 0 ? "-" : "+")\(abs(power))"
+        return ecmaScript(digits, exponent, isNegative: value < 0)
+    }
+
+    private static func ecmaScript(_ digits: [UInt8], _ exponent: Int, isNegative: Bool) -> String {
+        DecimalNumber.text(digits, exponent, isNegative: isNegative, isWritten: (1...21).contains(exponent))
     }
 
     /// The shortest digits that read back as the value; the decimal point comes after the first `exponent` of them.
     /// Taken from `Double.description`, which gives the shortest digits, as ECMAScript requires; only the notation
     /// differs.
-    private static func shortest(_ value: Double) -> (digits: String, exponent: Int) {
-        let parts = value.description.split(separator: "e", maxSplits: 1)
-        let halves = parts[0].split(separator: ".", maxSplits: 1)
-        let whole = String(halves[0])
-        let fraction = halves.count > 1 ? String(halves[1]) : ""
-        var exponent = whole.count + (parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
-        var digits = Substring(whole + fraction)
-        while digits.hasPrefix("0") && digits.count > 1 {
-            digits = digits.dropFirst()
-            exponent -= 1
-        }
-        while digits.hasSuffix("0") && digits.count > 1 { digits = digits.dropLast() }
-        return (String(digits), exponent)
+    private static func shortest(_ value: Double) -> (digits: [UInt8], exponent: Int) {
+        let number = DecimalNumber(value.description)
+        assert(number != nil, "the description of a finite number is a decimal number")
+        return (number?.digits ?? [], number?.exponent ?? 0)
     }
 }

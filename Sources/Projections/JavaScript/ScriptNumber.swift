@@ -10,6 +10,9 @@ enum ScriptNumber {
         return value == 0 ? "0" : JSONNumber.ecmaScript(value)
     }
 
+    /// The text of the number that is nearest to one in a JSON text.
+    static func rounded(_ number: JSONNumber) -> String { text(decimal(number.text)) }
+
     /// The number without its fraction; `nil` for NaN, infinities, and anything beyond 64 bits.
     static func whole(_ value: Double) -> Int64? { Int64(exactly: value.rounded(.towardZero)) }
 

@@ -10,7 +10,8 @@ package enum DecoderVersion: String, CaseIterable, Sendable {
     /// The version of the decoder.
     package var number: Int {
         switch self {
-        case .git, .gateway, .items, .status, .cloudkit, .realtime, .recorder: 1
+        case .items, .status, .cloudkit, .recorder: 1
+        case .git, .gateway, .realtime: 2
         }
     }
 

@@ -34,6 +34,13 @@ package struct Names: Sendable {
         text.withUTF8 { id(utf8: $0) }
     }
 
+    /// The handle of an id given as text in JSON; `nil` for a text with half a surrogate pair, of which many would be one
+    /// id.
+    mutating func wholeID(_ text: JSONText) -> EntityID? {
+        if text.hasEscapes, (try? text.checkDecodes()) == nil { return nil }
+        return id(text)
+    }
+
     /// The handle of an id given as a number.
     mutating func id(_ number: UInt64) -> EntityID {
         EntityID(number: number) ?? id(String(number))

@@ -46,7 +46,9 @@ extension GatewayClient {
         guard case .memberStated(let guild, let user, let nickname, let roles) = change,
             context.rules.contains(.numbersAreRounded)
         else { return .community(change) }
-        let seen = roles.map { context.names.id(JSONNumber(unchecked: context.names.text($0) + ".0").canonicalText) }
+        let seen = roles.map { role in
+            context.names.id(ScriptNumber.rounded(JSONNumber(unchecked: context.names.text(role))))
+        }
         return .community(.memberStated(guild: guild, user: user, nickname: nickname, roles: seen))
     }
 

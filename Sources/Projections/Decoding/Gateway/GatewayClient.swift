@@ -201,8 +201,7 @@ extension GatewayClient {
     private static func roundedID(_ value: ValueView, _ names: inout Names) -> EntityID? {
         if let text = value.text { return names.id(text) }
         guard let number = value.number, number.uint64 != nil else { return nil }
-        // With a fraction the number is written as a floating-point number; whole numbers keep all their digits.
-        return names.id(JSONValue.number(JSONNumber(unchecked: number.text + ".0")).canonicalText)
+        return names.id(ScriptNumber.rounded(number))
     }
 }
 

@@ -112,7 +112,12 @@ struct GatewayMembers {
     /// A text, or `nil` if the member is null or missing. Without `isChecked` a number counts as its text.
     func optionalText(_ name: StaticString) throws(GatewayFault) -> String? {
         guard let value = optionalValue(name) else { return nil }
-        return isChecked ? try text(name) : value.string ?? value.number?.canonicalText
+        return isChecked ? try text(name) : value.string ?? value.number.map(Self.scriptText)
+    }
+
+    /// The text that a client written in JavaScript makes of a number; whole numbers keep their digits here.
+    private static func scriptText(_ number: JSONNumber) -> String {
+        number.isWhole ? number.canonicalText : ScriptNumber.rounded(number)
     }
 
     /// A text that the remote always sends; `nil` only without `isChecked`.
@@ -186,7 +191,7 @@ struct GatewayMembers {
     /// its digits are one id.
     private static func id(_ value: ValueView, names: inout Names) -> EntityID? {
         switch value.kind {
-        case .string: value.text.flatMap { $0.bytes.isEmpty ? nil : names.id($0) }
+        case .string: value.text.flatMap { $0.bytes.isEmpty ? nil : names.wholeID($0) }
         case .number: value.digits?.uint64.map { names.id($0) }
         case .null, .bool, .array, .object: nil
         }
