@@ -70,6 +70,125 @@ import Testing
         #expect(source.changes.isEmpty)
     }
 
+    /// A row whose key changes is another row from then on; that under the old key is gone, whenever its changes come.
+    @Test func aPrimaryKeyThatChangesMovesTheRow() throws {
+        let frames = [
+            RealtimeFrames.change("INSERT", seconds: 1, record: #"{"id":"a","title":"one"}"#),
+            RealtimeFrames.change("UPDATE", seconds: 2, record: #"{"id":"b","title":"one"}"#, old: #"{"id":"a"}"#),
+        ]
+        for frames in [frames, frames.reversed()] {
+            let source = try SourceHarness.receiving(frames)
+            #expect(source.rows(in: .rows).count == 1)
+            #expect(source.rows(in: .rows).first?.contains(#""id":"b""#) == true)
+            #expect(source.issues.isEmpty)
+        }
+        let source = try SourceHarness.receiving(frames + [frames[1]])
+        #expect(source.history(.rows, "notes", "a") == ["1 added", "2 removed"])
+        #expect(source.history(.rows, "notes", "b") == ["2 added"])
+    }
+
+    /// The numbers 1 and 1 with an escape, or a text of the same digits, are one key.
+    @Test(arguments: [#"{"id":1}"#, #"{"id":"1"}"#, "{}", "null", #"{"id":1.5}"#])
+    func anUpdateUnderTheSameKeyMovesNothing(old: String) throws {
+        let source = try SourceHarness.receiving([
+            RealtimeFrames.change("INSERT", seconds: 1, record: #"{"id":1,"title":"one"}"#),
+            RealtimeFrames.change("UPDATE", seconds: 2, record: #"{"id":1,"title":"two"}"#, old: old),
+        ])
+        #expect(source.history(.rows, "notes", "1") == ["1 added", "2 changed retitled"])
+    }
+
+    @Test func tasksAndConversationsMoveWithTheirKeys() throws {
+        let source = try SourceHarness.receiving([
+            RealtimeFrames.change("INSERT", table: "tasks", seconds: 1, record: #"{"id":"a","title":"one"}"#),
+            RealtimeFrames.change(
+                "UPDATE",
+                table: "tasks",
+                seconds: 2,
+                record: #"{"id":"b","title":"one"}"#,
+                old: #"{"id":"a","title":"one"}"#
+            ),
+            RealtimeFrames.change(
+                "INSERT",
+                table: "conversations",
+                seconds: 3,
+                record: #"{"id":"c","title":"t","messages":[{"id":"1","role":"user","content":"hi"}]}"#
+            ),
+            RealtimeFrames.change(
+                "UPDATE",
+                table: "conversations",
+                seconds: 4,
+                record: #"{"id":"d","title":"t","messages":[{"id":"1","role":"user","content":"hi"}]}"#,
+                old: #"{"id":"c"}"#
+            ),
+        ])
+        #expect(source.rows(in: .items).count == 1)
+        #expect(source.rows(in: .items).first?.contains(#""id":"b""#) == true)
+        #expect(source.rows(in: .channels).count == 1)
+        #expect(source.rows(in: .channels).first?.contains(#""id":"d""#) == true)
+        #expect(source.rows(in: .messages).count == 1)
+        #expect(source.rows(in: .messages).first?.contains(#""channel":"d""#) == true)
+    }
+
+    /// The app's tables are in the schema `public`. Tables of other schemas stay apart from them, and from one another.
+    @Test func tablesOfOneNameInTwoSchemasStayApart() throws {
+        func change(_ schema: String, _ table: String, _ record: String) -> String {
+            RealtimeFrames.change("INSERT", table: table, seconds: 1, record: record)
+                .replacing(#""schema":"public""#, with: #""schema":"\#(schema)""#)
+        }
+        let source = try SourceHarness.receiving([
+            change("public", "things", #"{"id":1}"#), change("other", "things", #"{"id":1}"#),
+            change("public", "tasks", #"{"id":1,"title":"public"}"#),
+            change("jobs", "tasks", #"{"id":1,"title":"jobs"}"#),
+            change("public", "conversations", #"{"id":"c","title":"public","messages":[]}"#),
+            change("crm", "conversations", #"{"id":"c","title":"crm","messages":[]}"#),
+            change("public", "other.things", #"{"id":1}"#), change("a.b", "c", #"{"id":1}"#),
+            change("a", "b.c", #"{"id":1}"#), change("a", #"b\"c"#, #"{"id":1}"#),
+        ])
+        let tables = source.rows(in: .rows).compactMap { try? JSONValue.parse($0)["table"]?.string }
+        #expect(
+            tables.sorted() == [
+                #""a.b".c"#, #""other.things""#, #"a."b""c""#, #"a."b.c""#, "crm.conversations", "jobs.tasks",
+                "other.things", "things",
+            ]
+        )
+        #expect(source.rows(in: .items).map { $0.contains(#""text":"public""#) } == [true])
+        #expect(source.rows(in: .channels).map { $0.contains(#""name":"public""#) } == [true])
+    }
+
+    @Test(arguments: ["1.0", "1e0", "99999999999999999999", "null", "true", #""\ud800""#, #""a\udc00""#])
+    func whatIsNoWholeNumberOrTextIsNoID(id: String) throws {
+        let source = try SourceHarness.receiving([
+            RealtimeFrames.change("INSERT", seconds: 1, record: #"{"id":\#(id)}"#)
+        ])
+        #expect(source.changes.isEmpty)
+        #expect(source.issues.map(\.reason) == ["realtime change: id is missing in record and old_record"])
+    }
+
+    @Test func idsHaveOneForm() throws {
+        let ids = ["-0", "0", #""0""#, #""a\u0000b""#, #""a""#, "-7", "18446744073709551615"]
+        let source = try SourceHarness.receiving(
+            ids.enumerated().map {
+                RealtimeFrames.change("INSERT", seconds: $0.offset, record: #"{"id":\#($0.element)}"#)
+            }
+                + [RealtimeFrames.change("INSERT", seconds: 9, record: #"{"id":6,"id":8,"v":1,"v":2}"#)]
+        )
+        let rows = try source.rows(in: .rows).map { try JSONValue.parse($0) }
+        #expect(rows.map { $0["id"]?.string } == ["-7", "0", "18446744073709551615", "8", "a", "a\0b"])
+        #expect(rows[3]["record"]?["v"] == .int(2), "of a repeated member the last one counts")
+        #expect(source.issues.isEmpty)
+    }
+
+    /// A new value that differs only where a `Double` would round is a change.
+    @Test func digitsBeyondADoubleAreAChange() throws {
+        let source = try SourceHarness.receiving([
+            RealtimeFrames.change("INSERT", seconds: 1, record: #"{"id":1,"v":0.12345678901234567891}"#),
+            RealtimeFrames.change("UPDATE", seconds: 2, record: #"{"id":1,"v":0.12345678901234567892}"#),
+            RealtimeFrames.change("UPDATE", seconds: 3, record: #"{"id":1,"v":0.123456789012345678920}"#),
+        ])
+        #expect(source.history(.rows, "notes", "1") == ["1 added", "2 changed updated"])
+        #expect(source.rows(in: .rows).first?.contains(#""v":0.12345678901234567892"#) == true)
+    }
+
     @Test func idsAreTextsAndOtherSchemasAreNamed() throws {
         let frame = RealtimeFrames.change("INSERT", seconds: 1, record: #"{"id":9007199254740993}"#)
             .replacing(#""schema":"public""#, with: #""schema":"archive""#)

@@ -80,18 +80,29 @@ struct RealtimeDecoder: EventDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        let change: RowChange
+        var change: RowChange
         do throws(RowChange.Fault) {
             change = try RowChange(row, names: &context.names)
         } catch {
             return context.issue("realtime change: \(error.reason)")
         }
         if Self.passesOver(change, row, context.rules) { return }
-        // The canonical reading asks for two tables alone, and needs no text of the name.
-        guard context.rules.isEmpty else {
-            return apply(change, of: row.table?.string, into: &changes, context: &context)
+        if let old = change.takeMove(from: row.oldID(&context.names)) {
+            apply(old, row, into: &changes, context: &context)
         }
-        give(change, to: Keeper(row.table), into: &changes, context: &context)
+        apply(change, row, into: &changes, context: &context)
+    }
+
+    private mutating func apply(
+        _ change: consuming RowChange,
+        _ row: borrowing RealtimeRow,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        // The canonical reading asks for two tables alone, and needs no text of the name.
+        if context.rules.isEmpty { return give(change, to: Keeper(row), into: &changes, context: &context) }
+        let table = row.isPublic ? row.table?.string : context.names.text(change.table)
+        apply(change, of: table, into: &changes, context: &context)
     }
 
     /// Whether a client ignores a deletion because `old_record` contains the primary key alone, not the channel. That
@@ -103,8 +114,8 @@ struct RealtimeDecoder: EventDecoder {
 
     /// Applies a change of a row: under the canonical profile at once, else when the client notices it.
     ///
-    /// - Parameter table: the name of the table as the frame or the answer writes it; the change's own handle may
-    ///   include the schema.
+    /// - Parameter table: the name of the table as the frame or the answer writes it; outside the schema `public`, the
+    ///   name that includes the schema.
     mutating func apply(
         _ change: consuming RowChange,
         of table: String?,
@@ -126,8 +137,9 @@ struct RealtimeDecoder: EventDecoder {
             self = table == "conversations" ? .conversations : table == "tasks" ? .tasks : .rows
         }
 
-        init(_ table: JSONText?) {
-            guard let table else { self = .rows; return }
+        /// The app's own tables are in the schema `public`; a table of the same name elsewhere is one like any other.
+        init(_ row: borrowing RealtimeRow) {
+            guard row.isPublic, let table = row.table else { self = .rows; return }
             self = table == "conversations" ? .conversations : table == "tasks" ? .tasks : .rows
         }
     }
