@@ -40,6 +40,29 @@ import Testing
         #expect(scene.issues.isEmpty)
     }
 
+    /// During an outage a guild is out of reach, and nothing of it is deleted.
+    @Test mutating func anOutageOfAGuildDeletesNothing() {
+        scene.dispatch("GUILD_CREATE", #"{"id":"1","name":"g","owner_id":"3"}"#)
+        scene.dispatch("CHANNEL_CREATE", #"{"id":"7","guild_id":"1","name":"k","type":0,"position":2}"#)
+        scene.dispatch("MESSAGE_CREATE", Self.message)
+        scene.dispatch("GUILD_DELETE", #"{"id":"1","unavailable":true}"#)
+        #expect(scene.column("id", of: .guilds) == ["1"])
+        #expect(scene.column("id", of: .messages) == ["153833649995911168"])
+        scene.dispatch("GUILD_CREATE", #"{"id":"2","unavailable":true}"#)
+        #expect(scene.column("id", of: .guilds) == ["1", "2"])
+        #expect(scene.issues.isEmpty)
+        scene.dispatch("GUILD_DELETE", #"{"id":"1","unavailable":false}"#)
+        #expect(scene.column("id", of: .guilds) == ["2"])
+        #expect(scene.rows(.messages).isEmpty && scene.rows(.channels).isEmpty)
+    }
+
+    /// Two texts with half a surrogate pair would be read as one id.
+    @Test mutating func aTextWithHalfASurrogatePairIsNoID() {
+        scene.dispatch("CHANNEL_CREATE", #"{"id":"\ud800","guild_id":"1","name":"k","type":0,"position":2}"#)
+        #expect(scene.rows(.channels).isEmpty)
+        #expect(scene.issues == [#"CHANNEL_CREATE: "d.id" is no id"#])
+    }
+
     @Test mutating func aRepeatOnTheSameConnectionIsIgnored() {
         let online = RecordedGateway.frame("PRESENCE_UPDATE", #"{"user_id":"5","status":"online"}"#, s: 3)
         scene.receive(online)

@@ -137,6 +137,9 @@ struct ValueView {
         return try? reader.string()
     }
 
+    /// The truth value, if it is one.
+    var bool: Bool? { kind == .bool ? bytes.first == UInt8(ascii: "t") : nil }
+
     /// The members, if it is an object.
     var members: ObjectView? {
         guard kind == .object else { return nil }

@@ -18,9 +18,9 @@ extension GatewayMembers {
         case .messageDelete: try messageDeletion(names: &names)
         case .messageReactionAdd: try reaction(isPresent: true, names: &names)
         case .messageReactionRemove: try reaction(isPresent: false, names: &names)
-        case .guildCreate: [try guild(names: &names), .community(.joined(try id("id", names: &names), true))]
+        case .guildCreate: [try createdGuild(names: &names), .community(.joined(try id("id", names: &names), true))]
         case .guildUpdate: [try guild(names: &names)]
-        case .guildDelete: [.community(.guildDeleted(try id("id", names: &names)))]
+        case .guildDelete: try guildDeletion(names: &names)
         case .channelCreate, .channelUpdate: try channel(names: &names)
         case .channelDelete: try channelDeletion(names: &names)
         case .guildMemberAdd: try memberAddition(recordingUser: recordingUser, names: &names)
@@ -82,6 +82,20 @@ extension GatewayMembers {
         let user = try id("user_id", names: &names)
         return try naming(&names) + [.message(.reaction(key, emoji: emoji, user: user, present: isPresent))]
     }
+
+    /// A guild during an outage has nothing but its id: it becomes known, and what was known of it stays.
+    private func createdGuild(names: inout Names) throws(GatewayFault) -> Change {
+        isUnavailable ? .community(.guildNamed(try id("id", names: &names))) : try guild(names: &names)
+    }
+
+    /// An outage takes a guild away for a while and deletes nothing (Discord's reference, "Guild Delete").
+    private func guildDeletion(names: inout Names) throws(GatewayFault) -> [Change] {
+        let guild = try id("id", names: &names)
+        return isUnavailable ? [.community(.guildNamed(guild))] : [.community(.guildDeleted(guild))]
+    }
+
+    /// Whether the guild is out of reach because of an outage.
+    private var isUnavailable: Bool { self["unavailable"]?.bool == true }
 
     private func channelDeletion(names: inout Names) throws(GatewayFault) -> [Change] {
         let channel = try id("id", names: &names)
