@@ -22,4 +22,28 @@ import Testing
         #expect(String(validating: result.bytes, as: UTF8.self) != nil)
         #expect(UTF8Text.restoringFaults(result.bytes) == bytes)
     }
+
+    /// No two paths are written alike, and each can be read back. A path without a fault stays as it is.
+    @Test func pathsAreEncodedSoThatTheyStayApart() {
+        let pieces: [[UInt8]] = [
+            [0xE9], Array("%E9".utf8), Array("%e9".utf8), Array("%25E9".utf8), Array("%41".utf8), Array("%".utf8),
+            Array("25".utf8), Array("é/".utf8),
+        ]
+        var known: [[UInt8]: [UInt8]] = [:]
+        for a in pieces {
+            for b in pieces {
+                for c in pieces {
+                    let path = a + b + c
+                    let (bytes, isEncoded) = UTF8Text.percentEncodingPath(path)
+                    if !isEncoded {
+                        #expect(bytes == path)
+                        continue
+                    }
+                    #expect(UTF8Text.restoringPath(bytes) == path)
+                    #expect(known.updateValue(path, forKey: bytes) ?? path == path)
+                }
+            }
+        }
+        #expect(UTF8Text.percentEncodingPath(Array("%E9/".utf8) + [0xE9]).bytes == Array("%25E9/%E9".utf8))
+    }
 }

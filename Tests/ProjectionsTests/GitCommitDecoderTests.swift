@@ -23,6 +23,40 @@ import Testing
         #expect(branch.scene.issues.isEmpty)
     }
 
+    /// `general/caf\xe9.md` and `general/caf%E9.md`: a document writes both alike, and marks the first. Each keeps a text of
+    /// its own, also where facts stand for the commit that had the first.
+    @Test(arguments: [false, true])
+    func aByteThatIsNoTextIsAnotherNameThanItsEncoding(encodedIsFirst: Bool) throws {
+        func document(_ id: String, _ parent: String?, _ body: String, isEncoded: Bool) -> JSONValue {
+            let blob = "blob \(body)", text = BranchScene.file(body)
+            var change: JSONObject = ["path": .string("caf%E9/caf%E9.md")]
+            if isEncoded { change["encoded"] = .bool(true) }
+            change["to"] = .object(["mode": .string("100644"), "blob": .string(blob)])
+            let file: JSONObject = [
+                "path": .string("x"), "blob": .string(blob), "size": .int(9), "text": .string(text),
+            ]
+            var entry: JSONObject = ["changes": .array([.object(change)])]
+            if let parent { entry["commit"] = .string(parent) }
+            return .object([
+                "commit": .string(id), "author": .object(["name": .string("Ann")]),
+                "parents": .array([.object(entry)]), "files": .array([.object(file)]),
+            ])
+        }
+        var branch = BranchScene()
+        branch.record(document("a", nil, "one", isEncoded: encodedIsFirst), "git.commit/1")
+        branch.record(document("b", "a", "two", isEncoded: !encodedIsFirst), "git.commit/1")
+        #expect(branch.scene.ids(.channels) == ["caf%25E9", "caf%E9"])
+        #expect(branch.scene.ids(.messages) == ["caf%25E9", "caf%E9"])
+        #expect(branch.scene.row(.messages, "caf%E9", "caf%E9")?["content"] == .string("one"))
+        let facts = try #require(branch.decoder.spellings.facts)
+        #expect(try GitSpellings(facts: facts).facts == facts)
+        var spellings = try GitSpellings(facts: facts)
+        var changes = [GitPathChange(path: "caf%E9/x%.md", isEncoded: encodedIsFirst, from: nil, to: nil)]
+        changes.append(GitPathChange(path: "caf%E9/x%.md", isEncoded: !encodedIsFirst, from: nil, to: nil))
+        spellings.spell(&changes)
+        #expect(changes.map(\.path) == ["caf%E9/x%.md", "caf%25E9/x%.md"])
+    }
+
     @Test func anEditADeleteAndAReturnAreHistory() {
         var branch = BranchScene()
         branch.commit("a", ["general/m.md": one])

@@ -37,6 +37,42 @@ package enum PercentEncoding {
         return decoded
     }
 
+    /// Whether a byte of 128 or more is encoded, as `append` writes it.
+    package static func hasEncodedFault(_ bytes: [UInt8]) -> Bool {
+        bytes.indices.contains { place in
+            guard bytes[place] == UInt8(ascii: "%") else { return false }
+            let digits = bytes[(place + 1)...].prefix(2)
+            return digits.allSatisfy { !(0x61...0x66).contains($0) } && (value(of: digits) ?? 0) >= 0x80
+        }
+    }
+
+    /// Writes each `%` that `decoded(_:from:)` or `restoringSigns` would change as `%25`.
+    package static func escapingSigns(_ bytes: [UInt8]) -> [UInt8] {
+        var escaped: [UInt8] = []
+        for (place, byte) in bytes.enumerated() {
+            escaped.append(byte)
+            if byte == UInt8(ascii: "%"), startsSign(bytes[(place + 1)...]) { escaped += "25".utf8 }
+        }
+        return escaped
+    }
+
+    /// The bytes before `escapingSigns`.
+    package static func restoringSigns(_ bytes: [UInt8]) -> [UInt8] {
+        var (restored, rest): ([UInt8], ArraySlice<UInt8>) = ([], bytes[...])
+        while let byte = rest.popFirst() {
+            restored.append(byte)
+            if byte == UInt8(ascii: "%"), rest.starts(with: "25".utf8), startsSign(rest) { rest = rest.dropFirst(2) }
+        }
+        return restored
+    }
+
+    /// Whether what follows a `%` is the digits of a byte of 128 or more, perhaps behind some `25`.
+    private static func startsSign(_ rest: ArraySlice<UInt8>) -> Bool {
+        var rest = rest
+        while rest.starts(with: "25".utf8) { rest = rest.dropFirst(2) }
+        return (value(of: rest.prefix(2)) ?? 0) >= 0x80
+    }
+
     /// Decodes a text; returns it unchanged if the result is not UTF-8.
     package static func decoded(_ text: String) -> String {
         String(validating: decoded(Array(text.utf8)), as: UTF8.self) ?? text

@@ -132,7 +132,7 @@ extension GitDocument {
     /// An upper bound of the bytes of a file's entry without its text; it does not depend on the file's size. The 72
     /// bytes cover the members' names, `"encoded":true`, 20 digits of size and the punctuation.
     private static func lengthWithoutText(of file: GitChange) -> Int {
-        let path = UTF8Text.percentEncodingFaults(file.path).bytes
+        let path = UTF8Text.percentEncodingPath(file.path).bytes
         return path.withUnsafeBufferPointer { JSONWriter.length(ofString: $0) } + (file.to?.object.utf8.count ?? 0) + 72
     }
 
@@ -158,7 +158,7 @@ extension GitDocument {
     }
 
     private mutating func addPath(_ path: [UInt8]) {
-        let (bytes, isEncoded) = UTF8Text.percentEncodingFaults(path)
+        let (bytes, isEncoded) = UTF8Text.percentEncodingPath(path)
         json.name("path")
         json.string(bytes)
         if isEncoded {

@@ -40,6 +40,19 @@ package enum UTF8Text {
         PercentEncoding.decoded(bytes, from: 0x80)
     }
 
+    /// A path with its faults encoded. If it has any, a `%` that `restoringPath` would take for part of one is written as
+    /// `%25`, so that no two paths are written alike.
+    static func percentEncodingPath(_ path: [UInt8]) -> (bytes: [UInt8], changed: Bool) {
+        let (bytes, isEncoded) = percentEncodingFaults(path)
+        guard isEncoded, path.contains(UInt8(ascii: "%")) else { return (bytes, isEncoded) }
+        return percentEncodingFaults(PercentEncoding.escapingSigns(path))
+    }
+
+    /// The bytes before `percentEncodingPath`, for an encoding that changed something.
+    package static func restoringPath(_ bytes: [UInt8]) -> [UInt8] {
+        PercentEncoding.restoringSigns(restoringFaults(bytes))
+    }
+
     /// A text with all bytes written as `%XX`, except for the unreserved characters of RFC 3986 and those of `kept`.
     static func percentEncoded(_ text: String, keeping kept: String = "") -> String {
         let plain = "-._~\(kept)".utf8

@@ -127,7 +127,7 @@ struct GitPlay {
     /// A path in fast-import's C-style quotes; bytes outside printable ASCII become three octal digits.
     private static func path(_ change: JSONValue) -> String {
         let text = Array((change["path"]?.string ?? "").utf8)
-        let bytes = change["encoded"]?.bool == true ? UTF8Text.restoringFaults(text) : text
+        let bytes = change["encoded"]?.bool == true ? UTF8Text.restoringPath(text) : text
         var quoted = "\""
         for byte in bytes {
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {

@@ -8,8 +8,8 @@ extension GitCommitDecoder {
         if let tip = history.tip { sequences.insert(history.sequence(at: tip)) }
     }
 
-    /// All trees, as their differences, one value a commit in log order; then the tip, the graves beside the trees, and
-    /// the rewrites.
+    /// All trees, as their differences, one value a commit in log order; then the tip, the graves beside the trees, the
+    /// rewrites and the spellings.
     func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for index in 0..<history.count { take(GitFact.commit(index, of: history, names)) }
         let keys = orphans.keys.sorted { $0.precedes($1, names) }
@@ -18,6 +18,7 @@ extension GitCommitDecoder {
                 "tip": .text(history.tip.map { history.commit(at: $0) }),
                 "orphans": .array(keys.map { GitFact.entry($0, [GitFact.grave(orphans[$0], history.blobs)], names) }),
                 "rewrites": .array(rewrites.map { .string(String($0)) }),
+                "spellings": spellings.facts,
             ])
         )
     }
@@ -26,7 +27,8 @@ extension GitCommitDecoder {
     /// give their own trees when they are replayed.
     func facts(keeping kept: SequenceSet, names: Names) -> JSONValue {
         let dropped = (0..<history.count).filter { !kept.contains(history.sequence(at: $0)) }
-        return .object(["commits": .array(dropped.map { GitFact.commit($0, of: history, names) })])
+        let commits = dropped.map { GitFact.commit($0, of: history, names) }
+        return .object(["commits": .array(commits), "spellings": spellings.facts])
     }
 
     /// Expects the dropped commits. They are not added at once: a replay up to an early event must not know later ones.
@@ -41,5 +43,6 @@ extension GitCommitDecoder {
             awaited.append(commit)
         }
         history.expect(awaited)
+        spellings = try GitSpellings(facts: facts["spellings"])
     }
 }

@@ -26,13 +26,15 @@ struct GitCommitDecoder: EventDecoder {
     var listing = GitListing()
     /// The client's memory beside the state; empty unless the rules need it.
     private var client = GitClient()
+    /// The texts of names that contain a `%`.
+    var spellings = GitSpellings()
     /// The log's key. Not saved.
     var key = FrameKey.none
     /// Whether the commits are some of a branch's, so that one whose parents are not among them follows the one before
     /// it. Not saved.
     var isPart = false
 
-    private enum CodingKeys: CodingKey { case history, readings, orphans, rewrites, listing, client }
+    private enum CodingKeys: CodingKey { case history, readings, orphans, rewrites, listing, client, spellings }
 
     init() {}
 
@@ -77,13 +79,25 @@ struct GitCommitDecoder: EventDecoder {
             let tip = history.tip
             let all =
                 kind == Self.rewriteKind
-                ? decode(try GitRewriteDocument(payload), context: &context)
-                : decode(try GitCommitDocument(payload), context: &context)
+                ? decode(spelled(try GitRewriteDocument(payload)), context: &context)
+                : decode(spelled(try GitCommitDocument(payload)), context: &context)
             let isCut = context.rules.contains(.foldersAreListedInPart)
             changes += isCut ? seen(all, since: tip, context: &context) : all
         } catch {
             context.issue("the payload is no \(kind): \(error.reason)")
         }
+    }
+
+    private mutating func spelled(_ document: GitCommitDocument) -> GitCommitDocument {
+        var document = document
+        for parent in document.parents.indices { spellings.spell(&document.parents[parent].changes) }
+        return document
+    }
+
+    private mutating func spelled(_ document: GitRewriteDocument) -> GitRewriteDocument {
+        var document = document
+        spellings.spell(&document.changes)
+        return document
     }
 
     /// Reads a commit and checks it out.

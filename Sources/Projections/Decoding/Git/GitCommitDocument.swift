@@ -24,6 +24,8 @@ struct GitParent {
 /// One path whose mode or content differs. `from` is `nil` for a new path, `to` for one that is gone.
 struct GitPathChange {
     var path: String
+    /// Whether bytes of the path that are no UTF-8 are percent-encoded in it.
+    var isEncoded = false
     var from: GitEntry?
     var to: GitEntry?
 }
@@ -130,7 +132,12 @@ private struct GitDocument {
             let entry = entry.members
             guard let path = entry?["path"]?.string else { throw GitDocumentFault(reason: "a change has no path") }
             changes.append(
-                GitPathChange(path: path, from: Self.entry(entry?["from"]), to: Self.entry(entry?["to"]))
+                GitPathChange(
+                    path: path,
+                    isEncoded: entry?["encoded"]?.bool == true,
+                    from: Self.entry(entry?["from"]),
+                    to: Self.entry(entry?["to"])
+                )
             )
         }
         return changes
