@@ -226,6 +226,37 @@ import Testing
         #expect(try gaps([subscribed, end, join, reply, subscribed]) == ["\(Self.topic) 2-5 \(reason)"])
     }
 
+    private func frame(_ event: String, _ payload: String, ref: String = "null", topic: String = topic) -> String {
+        #"{"topic":"\#(topic)","event":"\#(event)","payload":\#(payload),"ref":\#(ref)}"#
+    }
+
+    /// The remote refuses or loses a subscription. Replies to other requests, and topics that ask for no changes, say nothing.
+    @Test func whatTheRemoteRefusesOrLosesIsAGap() throws {
+        let asks = #"{"config":{"postgres_changes":[{"table":"notes"}]}}"#
+        let join = { (ref: String) in (frame: frame("phx_join", asks, ref: ref), dir: "out") }
+        let refusal = { (ref: String) in
+            (frame: frame("phx_reply", #"{"status":"error","response":{"reason":"expired"}}"#, ref: ref), dir: "in")
+        }
+        let lost = (frame: frame("system", #"{"extension":"postgres_changes","status":"error"}"#), dir: "in")
+        let failed = (frame: frame("phx_error", "{}"), dir: "in")
+        #expect(try gaps([join("1"), refusal("1")]) == ["\(Self.topic) 1- the join was refused"])
+        #expect(try gaps([join("1"), reply, lost]) == ["\(Self.topic) 1- the subscription was refused"])
+        #expect(try gaps([join("1"), failed]) == ["\(Self.topic) 1- the channel failed"])
+        #expect(try gaps([refusal("1")]) == ["\(Self.topic) 1- the join was refused"])
+        #expect(try gaps([subscribed, lost]) == ["\(Self.topic) 2- the subscription was lost"])
+        #expect(try gaps([subscribed, lost, lost, subscribed]) == ["\(Self.topic) 2-4 the subscription was lost"])
+        // Attempts in a row are one gap, from the first.
+        let attempts = [join("1"), refusal("1"), join("2"), refusal("2"), subscribed]
+        #expect(try gaps(attempts) == ["\(Self.topic) 1-5 the join was refused"])
+        // Of another request, of an earlier join, of a topic that asks for presences alone, of one that is subscribed.
+        let presences = (frame: frame("phx_join", #"{"config":{"presence":{"key":""}}}"#, ref: "1"), dir: "out")
+        #expect(try gaps([join("2"), refusal("1")]).isEmpty)
+        #expect(try gaps([presences, refusal("1")]).isEmpty)
+        #expect(try gaps([subscribed, refusal("7")]).isEmpty)
+        let beat = frame("phx_reply", #"{"status":"error","response":{}}"#, topic: "phoenix")
+        #expect(try gaps([(frame: beat, dir: "in")]).isEmpty)
+    }
+
     @Test func joiningASubscribedTopicEndsAllAtTheLastInboundFrame() throws {
         let found = try gaps([subscribed, other, reply, beat, beat, join, join, reply, subscribed])
         #expect(

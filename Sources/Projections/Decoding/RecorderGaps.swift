@@ -21,6 +21,9 @@ public struct Gap: Codable, Hashable, Sendable {
 struct RecorderGaps: StatePart {
     /// In the order in which they opened.
     private(set) var gaps: [Gap] = []
+    /// Whether the last link of a live recorder was opened and not closed, as the log says. A killed recorder cannot
+    /// say that it ended; `LogState.gaps(lastSigns:)` is told.
+    private(set) var isConnected = false
     /// The last event accounted for. A compacted log replays kept events up to here again; they change nothing.
     private var upTo: UInt64 = 0
 
@@ -33,6 +36,11 @@ struct RecorderGaps: StatePart {
         }
         guard take(context.event) else { return }
         let open = gaps.lastIndex { $0.to == nil && $0.from == gap.from && $0.isNamed(as: gap) }
+        // The log now holds what was missing.
+        if gap.to != nil, value["closes"]?.string == "file" {
+            if let open { gaps.remove(at: open) }
+            return
+        }
         if let open { gaps[open].to = gap.to ?? gaps[open].to } else { gaps.append(gap) }
     }
 
@@ -40,6 +48,15 @@ struct RecorderGaps: StatePart {
     mutating func readOversize(at event: EventReference) {
         guard take(event) else { return }
         gaps.append(Gap(topic: nil, from: event.recordedAt, to: event.recordedAt, reason: "oversize"))
+    }
+
+    /// Notes a link. Captures give theirs no name, and those of HARs are of a browser.
+    mutating func readLink(_ envelope: Envelope) {
+        guard envelope.attributes["connection"] != nil, envelope.attributes["by"] == nil,
+            envelope.sequence.rawValue > upTo
+        else { return }
+        upTo = envelope.sequence.rawValue
+        isConnected = envelope.attributes["link"] == "open"
     }
 
     /// Notes an event; false if the loaded facts account for it already.
@@ -57,7 +74,11 @@ struct RecorderGaps: StatePart {
 
     private var facts: JSONValue {
         if upTo == 0 { return .null }
-        return .object(["upTo": .string(String(upTo)), "gaps": .array(gaps.map(\.fact))])
+        return .object([
+            "upTo": .string(String(upTo)),
+            "gaps": .array(gaps.map(\.fact)),
+            "isConnected": isConnected ? .bool(true) : nil,
+        ])
     }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {
@@ -66,6 +87,8 @@ struct RecorderGaps: StatePart {
             throw ProjectionError.facts("gaps have another form")
         }
         self.upTo = upTo
+        // The facts of earlier programs do not say it.
+        isConnected = facts["isConnected"] == .bool(true)
         gaps = try list.map { fact in
             guard let gap = Gap(fact: fact) else { throw ProjectionError.facts("a gap has another form") }
             return gap

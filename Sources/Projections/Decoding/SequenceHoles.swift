@@ -37,6 +37,9 @@ struct SequenceHoles: Codable, Sendable {
         holes.map { Gap(topic: nil, from: $0.from, to: $0.to, reason: Self.reason, numbers: [$0.numbers]) }
     }
 
+    /// Whether a number of a connection is missing. Cost: O(holes).
+    func hasHole(on connection: UInt64) -> Bool { holes.contains { $0.connection == connection } }
+
     /// Opens a hole for the numbers between two that arrived one after the other; neither is in it.
     mutating func open(after last: Int64, before next: Int64, on connection: UInt64, from: Timestamp, to: Timestamp) {
         guard last < next - 1, holes.count < Self.countMax else { return }

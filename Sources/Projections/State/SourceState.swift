@@ -99,9 +99,11 @@ struct SourceState: Sendable {
             context.issue("a payload was too large to keep; its length and SHA-256 are in the event")
         case .realtime: parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
         case .link:
-            // Both decoders remember connections; each passes over the links of others.
+            // These decoders remember connections; each passes over the links of others.
             parts.gateway.decode(envelope, payload: payload, into: &changes, context: &context)
             parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
+            parts.itemMessages.linkChanged(envelope)
+            parts.recorderGaps.readLink(envelope)
             if !context.rules.isEmpty {
                 parts.itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
             }

@@ -45,6 +45,18 @@ struct GatewayConnections: Codable, Sendable {
         var greatest: Int64?
         /// When the last dispatch that was no repeat was recorded.
         var lastAt = Timestamp(seconds: 0)
+        /// When the last frame without a number was recorded, such as the answer to a heartbeat; `nil` before the
+        /// first.
+        var controlAt: Timestamp?
+        /// When changes began to come in; `nil` before.
+        var heardAt: Timestamp?
+        /// The first `s`; `nil` before the first dispatch.
+        var first: Int64?
+        /// The session that READY or RESUMED gave the connection; `nil` before.
+        var session: String?
+        /// The session that the recorder wants to go on with, and the last `s` that it had of it; `nil` without a
+        /// RESUME.
+        var resume: Resume?
         /// In log order, each mark once.
         fileprivate(set) var dispatches: [Dispatch] = []
         /// The first sequence of each mark. `nil` while `s` only grows: then a binary search in `dispatches` finds it,
@@ -109,6 +121,21 @@ struct GatewayConnections: Codable, Sendable {
         }
     }
 
+    /// What a RESUME asks for.
+    struct Resume: Codable, Sendable {
+        let session: String
+        let number: Int64
+    }
+
+    /// A session whose connection ended, with its greatest `s`.
+    private struct EndedSession: Codable {
+        let id: String
+        let greatest: Int64
+    }
+
+    /// Longer ids of sessions are passed over, because facts contain them (I27).
+    private static let sessionBytesMax = 256
+
     /// A connection remembers at least this many of its last dispatches, and fewer than twice as many. A repeat follows
     /// its original soon, and a connection that lasts for weeks must not grow the facts of a compaction (I27).
     static let markCountMax = 65_536
@@ -125,6 +152,10 @@ struct GatewayConnections: Codable, Sendable {
     private var settled: UInt64 = 0
     /// The numbers `s` that never arrived.
     private(set) var holes = SequenceHoles()
+    /// The times in which no connection was heard.
+    private(set) var outages = ConnectionOutages()
+    /// The session of the connection that was heard last and ended; `nil` if it had none.
+    private var ended: EndedSession?
     /// The sequences of the repeats, if they are known; then no mark is looked for or noted. Set for events that were
     /// folded before, and empty for events without repeats, such as those of `ChannelFold`. Not saved.
     var knownRepeats: SequenceSet?
@@ -141,11 +172,83 @@ struct GatewayConnections: Codable, Sendable {
     ///
     /// The recorder's `open` and the server's HELLO both start one connection. The second start loses no mark, because
     /// HELLO precedes all dispatches.
-    mutating func start(_ name: String?, at sequence: SequenceNumber) {
+    ///
+    /// - Parameter isAlone: whether all other connections have ended: a recorder has one at a time, a browser may have
+    ///   several.
+    mutating func start(_ name: String?, isAlone: Bool = false, at sequence: SequenceNumber) {
         guard sequence.rawValue > settled else { return }
+        for lost in outages.heard where isAlone || lost == name { lose(lost) }
         connections.removeAll { $0.name == name }
         begin(name, at: sequence)
         settled = sequence.rawValue
+    }
+
+    /// Notes that a connection's link closed.
+    mutating func close(_ name: String?, at sequence: SequenceNumber) {
+        guard sequence.rawValue > settled, outages.hears(name) else { return }
+        lose(name)
+        settled = sequence.rawValue
+    }
+
+    /// Notes an inbound frame without a number: the remote was heard. The answer to a heartbeat (`isAnswer`) after a
+    /// RESUME also shows that changes come in again, from a server that answers no RESUME.
+    mutating func noteControl(_ name: String?, isAnswer: Bool, at sequence: SequenceNumber) {
+        guard sequence.rawValue > settled, let place = connections.lastIndex(where: { $0.name == name }) else { return }
+        connections[place].controlAt = now
+        if isAnswer, connections[place].resume != nil, connections[place].heardAt == nil { hear(place) }
+        settled = sequence.rawValue
+    }
+
+    /// Notes what the recorder asks for in place of a new session; `nil` takes it back.
+    mutating func noteResume(_ resume: Resume?, on name: String?, at sequence: SequenceNumber) {
+        guard sequence.rawValue > settled, let place = connections.lastIndex(where: { $0.name == name }) else { return }
+        connections[place].resume = resume.flatMap { $0.session.utf8.count <= Self.sessionBytesMax ? $0 : nil }
+        settled = sequence.rawValue
+    }
+
+    /// Notes the session that READY, a dispatch noted before, begins.
+    mutating func noteReady(_ session: String?, on name: String?, at sequence: SequenceNumber) {
+        // `isRepeat` has settled the event; one that is accounted for by facts is older.
+        guard sequence.rawValue >= settled, let place = connections.lastIndex(where: { $0.name == name }) else {
+            return
+        }
+        connections[place].session = session.flatMap { $0.utf8.count <= Self.sessionBytesMax ? $0 : nil }
+        connections[place].resume = nil
+    }
+
+    /// Notes that a RESUME succeeded, by a dispatch noted before. If the numbers go on from the last one that the
+    /// recorder had of the session, without a hole, nothing was missed.
+    mutating func noteResumed(on name: String?, at sequence: SequenceNumber) {
+        guard sequence.rawValue >= settled, let place = connections.lastIndex(where: { $0.name == name }),
+            let resume = connections[place].resume
+        else { return }
+        connections[place].resume = nil
+        connections[place].session = resume.session
+        guard let ended, Sameness.areSame(ended.id, resume.session), resume.number <= ended.greatest,
+            connections[place].first == resume.number &+ 1, !holes.hasHole(on: connections[place].start),
+            let heardAt = connections[place].heardAt
+        else { return }
+        outages.removeLast(endedAt: heardAt)
+    }
+
+    /// Notes that changes come in on a connection.
+    private mutating func hear(_ place: Int) {
+        connections[place].heardAt = now
+        outages.begin(connections[place].name, at: now)
+    }
+
+    /// Notes the end of a connection that was heard.
+    private mutating func lose(_ name: String?) {
+        guard let connection = connections.last(where: { $0.name == name }) else {
+            // It was forgotten among many others.
+            return outages.end(name, lastHeard: now)
+        }
+        outages.end(name, lastHeard: max(connection.lastAt, connection.controlAt ?? connection.lastAt))
+        // A connection that ended before its RESUME was answered leaves the session as it was.
+        guard connection.resume == nil else { return }
+        ended = connection.session.flatMap { id in
+            connection.greatest.map { EndedSession(id: id, greatest: $0) }
+        }
     }
 
     /// Notes a dispatch and returns whether it repeats an earlier one of its connection.
@@ -188,9 +291,14 @@ struct GatewayConnections: Codable, Sendable {
         if let greatest, s <= greatest {
             holes.fill(s, on: connections[place].start)
         } else {
-            if let greatest, greatest != s - 1 {
-                let (start, from) = (connections[place].start, connections[place].lastAt)
-                holes.open(after: greatest, before: s, on: start, from: from, to: now)
+            if let greatest {
+                if greatest != s - 1 {
+                    let (start, from) = (connections[place].start, connections[place].lastAt)
+                    holes.open(after: greatest, before: s, on: start, from: from, to: now)
+                }
+            } else {
+                connections[place].first = s
+                if connections[place].heardAt == nil { hear(place) }
             }
             connections[place].greatest = s
         }
@@ -219,13 +327,15 @@ struct GatewayConnections: Codable, Sendable {
 }
 
 extension GatewayConnections {
-    /// Everything: `{"settled":"…","holes":[…],"connections":[{"name","start","greatest","last","frames":[[s,"hash",
-    /// "sequence"]]}]}`, dispatches in log order, `last` in microseconds since 1970 (UTC), hashes in hexadecimal
-    /// digits.
+    /// Everything: `{"settled":"…","holes":[…],"outages":{…},"ended":["session",s],"connections":[{"name","start",
+    /// "greatest","last","frames":[[s,"hash","sequence"]], …}]}`, dispatches in log order, times in microseconds since
+    /// 1970 (UTC), hashes in hexadecimal digits.
     ///
     /// Makes no value of the dispatches, as there may be a hundred thousand.
     func writeFacts(to writer: inout CanonicalWriter) {
-        let facts: JSONObject = ["settled": .string(String(settled)), "holes": holes.facts, "connections": .null]
+        var facts: JSONObject = ["settled": .string(String(settled)), "holes": holes.facts, "connections": .null]
+        facts["outages"] = outages.facts
+        facts["ended"] = ended.map { .array([.string($0.id), .int($0.greatest)]) }
         writer.object(facts) { name, writer in
             guard name == "connections" else { return false }
             writer.array(connections) { connection, writer in
@@ -243,7 +353,8 @@ extension GatewayConnections {
 
     /// Everything, the dispatches of a connection as one hash, for there may be a hundred thousand.
     func normalForm(into take: (JSONValue) -> Void) {
-        take(.array([.string(String(settled)), holes.facts]))
+        let ended = ended.map { JSONValue.array([.string($0.id), .int($0.greatest)]) }
+        take(.array([.string(String(settled)), holes.facts, outages.facts ?? .null, ended ?? .null]))
         for connection in connections {
             take(.object(connection.members))
             take(.string(Hasher256.hash(connection.dispatchBytes).hex))
@@ -271,12 +382,25 @@ extension GatewayConnections {
         else { throw ProjectionError.facts("the connections of a gateway have another form") }
         self.settled = settled
         holes = try SequenceHoles(facts: facts["holes"])
+        outages = try ConnectionOutages(facts: facts["outages"])
+        if let fact = facts["ended"]?.array, let id = fact.first?.string, let greatest = fact.last?.number?.int64 {
+            ended = EndedSession(id: id, greatest: greatest)
+        }
         for fact in list.suffix(Self.connectionCountMax) {
             let start = fact["start"]?.string.flatMap { UInt64($0) } ?? 0
             var connection = Connection(name: fact["name"]?.string, start: start)
             // Stored, because the dispatch with the greatest `s` may be forgotten.
             connection.greatest = fact["greatest"]?.number?.int64
             connection.lastAt = Timestamp(microseconds: fact["last"]?.number?.int64 ?? 0)
+            connection.controlAt = fact["control"]?.number?.int64.map { Timestamp(microseconds: $0) }
+            connection.heardAt = fact["heard"]?.number?.int64.map { Timestamp(microseconds: $0) }
+            connection.first = fact["first"]?.number?.int64
+            connection.session = fact["session"]?.string
+            if let resume = fact["resume"]?.array, let id = resume.first?.string,
+                let number = resume.last?.number?.int64
+            {
+                connection.resume = GatewayConnections.Resume(session: id, number: number)
+            }
             for seen in fact["frames"]?.array ?? [] {
                 guard let (mark, sequence) = Self.mark(seen) else { throw Self.frameFault }
                 connection.note(mark, at: sequence)
@@ -368,19 +492,26 @@ extension GatewayConnections.Connection {
             "start": .string(String(start)),
             "greatest": greatest.map { .int($0) },
             "last": .int(lastAt.microseconds),
+            "control": controlAt.map { .int($0.microseconds) },
+            "heard": heardAt.map { .int($0.microseconds) },
+            "first": first.map { .int($0) },
+            "session": session.map { .string($0) },
+            "resume": resume.map { .array([.string($0.session), .int($0.number)]) },
         ]
     }
 }
 
 extension GatewayConnections {
-    private enum CodingKeys: CodingKey { case connections, settled, holes }
+    private enum CodingKeys: CodingKey { case connections, settled, holes, outages, ended }
 }
 
 /// Saves about 20 bytes a dispatch, as differences from the one before: a connection may have a hundred thousand.
 ///
 /// The table of marks is not saved. A flag records that it existed, and the load builds it again.
 extension GatewayConnections.Connection: Codable {
-    private enum CodingKeys: CodingKey { case name, start, greatest, lastAt, isOutOfOrder, dispatches }
+    private enum CodingKeys: CodingKey {
+        case name, start, greatest, lastAt, controlAt, heardAt, first, session, resume, isOutOfOrder, dispatches
+    }
 
     func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
@@ -388,6 +519,11 @@ extension GatewayConnections.Connection: Codable {
         try members.encode(start, forKey: .start)
         try members.encodeIfPresent(greatest, forKey: .greatest)
         try members.encode(lastAt, forKey: .lastAt)
+        try members.encodeIfPresent(controlAt, forKey: .controlAt)
+        try members.encodeIfPresent(heardAt, forKey: .heardAt)
+        try members.encodeIfPresent(first, forKey: .first)
+        try members.encodeIfPresent(session, forKey: .session)
+        try members.encodeIfPresent(resume, forKey: .resume)
         try members.encode(sequences != nil, forKey: .isOutOfOrder)
         try members.encode(dispatchBytes, forKey: .dispatches)
     }
@@ -416,6 +552,11 @@ extension GatewayConnections.Connection: Codable {
         self.init(name: name, start: try members.decode(UInt64.self, forKey: .start))
         greatest = try members.decodeIfPresent(Int64.self, forKey: .greatest)
         lastAt = try members.decode(Timestamp.self, forKey: .lastAt)
+        controlAt = try members.decodeIfPresent(Timestamp.self, forKey: .controlAt)
+        heardAt = try members.decodeIfPresent(Timestamp.self, forKey: .heardAt)
+        first = try members.decodeIfPresent(Int64.self, forKey: .first)
+        session = try members.decodeIfPresent(String.self, forKey: .session)
+        resume = try members.decodeIfPresent(GatewayConnections.Resume.self, forKey: .resume)
         let isOutOfOrder = try members.decode(Bool.self, forKey: .isOutOfOrder)
         let isWhole = try members.decode([UInt8].self, forKey: .dispatches).withUnsafeBytes { read($0) }
         guard isWhole else {

@@ -31,10 +31,16 @@ struct GatewayDecoder: EventDecoder {
     ) {
         switch envelope.kind.rawValue {
         case Self.linkKind:
-            guard envelope.attributes["link"] == "open" else { return }
-            connections.start(envelope.attributes["connection"], at: envelope.sequence)
+            let name = envelope.attributes["connection"]
+            switch envelope.attributes["link"] {
+            case "open":
+                let isAlone = envelope.attributes["by"] != "har"
+                connections.start(name, isAlone: isAlone, at: envelope.sequence)
+            case "close": connections.close(name, at: envelope.sequence)
+            default: break
+            }
         case Self.frameKind:
-            guard envelope.attributes["dir"] != "out" else { return }
+            guard envelope.attributes["dir"] != "out" else { return noteSent(envelope, payload) }
             readFrame(envelope, payload: payload, into: &changes, context: &context)
         default:
             context.issue("gateway: \(envelope.kind) is not read")
@@ -96,6 +102,36 @@ struct GatewayDecoder: EventDecoder {
 }
 
 extension GatewayDecoder {
+    /// What a frame that is no JSON is written in, and what to do; `nil` if its bytes do not show it. The first frame of
+    /// a compressed stream begins with a header, and every one ends with an empty block (RFC 1951, section 3.2.4).
+    private static func coding(of payload: UnsafeRawBufferPointer) -> String? {
+        guard payload.count >= 2 else { return nil }
+        let isHeader = payload[0] == 0x78 && (0x7800 + Int(payload[1])) % 31 == 0
+        if isHeader || payload.suffix(4).elementsEqual([0x00, 0x00, 0xFF, 0xFF]) {
+            return "it is compressed (zlib-stream) and cannot be read; capture again without compress in the URL"
+        }
+        if payload[0] == 0x83 {
+            return "it is in Erlang's term format and cannot be read; capture again with encoding=json in the URL"
+        }
+        return nil
+    }
+
+    /// Reads one frame that the recorder sent. Only RESUME (op 6) and IDENTIFY (op 2) matter: they say whether the
+    /// numbers of the connection go on from an earlier one.
+    private mutating func noteSent(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) {
+        guard let frame = try? ObjectView(payload) else { return }
+        let name = envelope.attributes["connection"]
+        switch frame["op"]?.digits?.int64 {
+        case 2: connections.noteResume(nil, on: name, at: envelope.sequence)
+        case 6:
+            let data = frame["d"]?.members
+            guard let id = data?["session_id"]?.string, let number = data?["seq"]?.digits?.int64 else { return }
+            let resume = GatewayConnections.Resume(session: id, number: number)
+            connections.noteResume(resume, on: name, at: envelope.sequence)
+        default: break
+        }
+    }
+
     /// Reads one inbound frame. Every fault becomes an issue; a fault outside `d` begins with `frame:`, one in `d` with
     /// the dispatch's name.
     private mutating func readFrame(
@@ -108,7 +144,7 @@ extension GatewayDecoder {
         do throws(JSONError) {
             members = try ObjectView(payload)
         } catch {
-            return context.issue("frame: \(error)")
+            return context.issue("frame: \(Self.coding(of: payload) ?? "\(error)")")
         }
         guard let members else { return context.issue("frame: it is no object") }
         do throws(GatewayFault) {
@@ -119,7 +155,10 @@ extension GatewayDecoder {
             // HELLO, the first frame of every connection.
             case 10: connections.start(envelope.attributes["connection"], at: envelope.sequence)
             // HEARTBEAT, RECONNECT, INVALID_SESSION, HEARTBEAT_ACK: they concern the connection, not the state.
-            case 1, 7, 9, 11: break
+            case let op where [1, 7, 9, 11].contains(op):
+                let name = envelope.attributes["connection"]
+                if op == 9 { connections.noteResume(nil, on: name, at: envelope.sequence) }
+                connections.noteControl(name, isAnswer: op == 11, at: envelope.sequence)
             case let op: throw GatewayFault("op \(op) is none that a server sends")
             }
         } catch {
@@ -141,6 +180,13 @@ extension GatewayDecoder {
             if isRepeat, !context.rules.contains(.repeatsAreReadAgain) { return }
         }
         let name = try frame.text("t")
+        switch name {
+        case "READY":
+            let session = frame["d"]?.members?["session_id"]?.string
+            connections.noteReady(session, on: envelope.attributes["connection"], at: envelope.sequence)
+        case "RESUMED": connections.noteResumed(on: envelope.attributes["connection"], at: envelope.sequence)
+        default: break
+        }
         guard let event = GatewayEventName(rawValue: name) else { throw Self.unknownEvent(name) }
         do throws(GatewayFault) {
             let meant = try self.changes(of: event, in: frame, context: &context)

@@ -6,17 +6,18 @@ import EventLog
 /// The list is the project that the payload names, else the source. The event's name (`event:`) is ignored: the remote
 /// sends none. Outbound messages are no snapshots.
 ///
-/// Every snapshot replaces a whole list, so canonically the decoder needs no memory: facts and normal forms have nothing
-/// of it.
+/// Every snapshot replaces a whole list, so canonically the decoder needs no memory but that of its connections: the
+/// snapshots of a time without one are missing.
 struct ItemsDecoder: EventDecoder {
     /// The project that the client requested last; `nil` canonically and until a request. Only profiles use it.
     private var viewed: EntityID?
     /// Whether a connection opened before. Only profiles use it.
     private var hasConnected = false
+    private(set) var links = ItemLinks()
     /// Saves parsing only: it changes no result and is not saved, so a loaded state begins with an empty one.
     private var memo = TicketMemo()
 
-    private enum CodingKeys: CodingKey { case viewed, hasConnected }
+    private enum CodingKeys: CodingKey { case viewed, hasConnected, links }
 
     init() {}
 
@@ -31,6 +32,7 @@ struct ItemsDecoder: EventDecoder {
         }
         // A client's request names the project that it views.
         if envelope.attributes["dir"] == "out" { return noteView(payload, context: &context) }
+        links.heard(envelope)
         let source = context.names.id(envelope.source.rawValue)
         switch envelope.kind.rawValue {
         case "sse.event/1":
@@ -45,13 +47,19 @@ struct ItemsDecoder: EventDecoder {
         }
     }
 
+    /// Notes a link of the source that opened or closed.
+    mutating func linkChanged(_ envelope: Envelope) { links.linkChanged(envelope) }
+
     func collectNeeded(into sequences: inout SequenceSet) {}
 
-    func normalForm(names: Names, into take: (JSONValue) -> Void) {}
+    func normalForm(names: Names, into take: (JSONValue) -> Void) { take(links.facts) }
 
-    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { .null }
+    /// The connections: a compaction drops the events that gave them.
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { links.facts }
 
-    mutating func load(facts: JSONValue, names: inout Names) throws {}
+    mutating func load(facts: JSONValue, names: inout Names) throws {
+        if !facts.isNull { links = try ItemLinks(facts: facts) }
+    }
 }
 
 extension ItemsDecoder {

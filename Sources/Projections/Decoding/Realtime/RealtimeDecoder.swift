@@ -38,7 +38,7 @@ struct RealtimeDecoder: EventDecoder {
         let isInbound = envelope.attributes["dir"] != "out"
         let frame = RealtimeFrame(payload, key: key, &shapes)
         // Every frame counts here, malformed ones too: an inbound frame proves that the recorder listened.
-        subscriptions.observe(frame, isInbound: isInbound, at: context.event)
+        subscriptions.observe(frame, payload, isInbound: isInbound, at: context.event)
         switch frame.form {
         case .malformed(let reason): context.issue("realtime frame: \(reason)")
         case .binary: break

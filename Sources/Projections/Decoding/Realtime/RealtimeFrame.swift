@@ -17,6 +17,8 @@ struct RealtimeFrame: ~Copyable {
     /// Empty unless the frame is a message, like the other members.
     private(set) var topic = JSONText.empty
     private(set) var event = JSONText.empty
+    /// Matches a reply to its request, as it is written; empty if the frame has none.
+    private(set) var ref = UnsafeRawBufferPointer(start: nil, count: 0)
     private(set) var payload = RealtimePayload()
 
     /// The protocol's own events (Phoenix channels; Supabase, "Realtime Protocol"); any other is an issue.
@@ -73,6 +75,8 @@ struct RealtimeFrame: ~Copyable {
                 event = try reader.text()
             } else if name == "payload" {
                 try payload.read(&reader, key, &shapes)
+            } else if name == "ref" {
+                ref = try reader.written()
             } else {
                 try reader.skip()
             }
@@ -92,6 +96,7 @@ struct RealtimeFrame: ~Copyable {
         try reader.enterArray()
         while try reader.nextElement() {
             switch count {
+            case 1: ref = try reader.written()
             case 2: topic = try reader.text()
             case 3: event = try reader.text()
             case 4: try payload.read(&reader, key, &shapes)
@@ -111,6 +116,9 @@ struct RealtimePayload: ~Copyable {
     private(set) var status: JSONText?
     /// The change of a row; `nil` if `data` is no object.
     private(set) var change: RealtimeRow?
+
+    var isOK: Bool { status.map { $0 == "ok" } ?? false }
+    var isError: Bool { status.map { $0 == "error" } ?? false }
 
     /// Reads the next value of a frame in place of what was read before.
     fileprivate mutating func read(
@@ -286,6 +294,12 @@ extension JSONReader {
         if try kind() == .string { return try string() }
         try skip()
         return nil
+    }
+
+    /// Passes a value and returns its bytes, without the white space before it.
+    fileprivate mutating func written() throws(JSONError) -> UnsafeRawBufferPointer {
+        _ = try kind()
+        return try slice()
     }
 
     /// Passes a value and returns its bytes; `nil` if it is of another kind.
