@@ -59,7 +59,15 @@ import Testing
         #expect(tool.end(SIGKILL).exitCode == SIGKILL)
         #expect(try status().contains(#""connected":false"#))
         let text = try ToolRun.run(["status", "L"], in: folder).output
-        #expect(text.contains("not running: killed while connected"))
+        #expect(text.contains("not running: killed while connected") && text.contains("1 open gap"), "\(text)")
+        #expect(try status().contains(#""gaps":1"#))
+        let gaps = try ToolRun.run(["gaps", "L"], in: folder).output.split(separator: "\n")
+        #expect(gaps.count == 1 && gaps.first?.hasSuffix("to now  vibe  stopped") == true, "\(gaps)")
+        // Whoever runs again says itself what it missed.
+        let again = try ToolProcess(["ingest", "L", "status", "d", "--as", "vibe", "--follow"], in: folder)
+        try await wait { $0.contains("gap/c2/1/closed") }
+        #expect(try !ToolRun.run(["gaps", "L"], in: folder).output.contains("to now"))
+        #expect(again.end(SIGTERM).exitCode == 143)
     }
 }
 

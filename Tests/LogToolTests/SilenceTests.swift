@@ -84,7 +84,9 @@ import Testing
     }
 
     @Test func gapsSaysThatThereAreNone() throws {
-        #expect(try ToolRun.run(["gaps", "L"], in: folder).output == "no gaps: nothing is known to be missing\n")
+        #expect(
+            try ToolRun.run(["gaps", "L"], in: folder).output.hasPrefix("no gaps: nothing is known to be missing; ")
+        )
         #expect(try ToolRun.run(["gaps", "L", "--json"], in: folder).output == "[]\n")
         #expect(try ToolRun.run(["gaps", "L", "--jsonl"], in: folder).output.isEmpty)
     }

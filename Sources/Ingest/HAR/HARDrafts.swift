@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// The events of one run over a HAR, in the order of their times. Payloads are read out of the document when they are
 /// asked for, one event at a time.
@@ -7,6 +8,8 @@ public struct HARDrafts: DraftSequence {
     private let timeline: HARTimeline
     private let kind: HARKind
     private let source: SourceName
+    /// What the log holds of the source.
+    private let history: RecordedHistory
     /// Issues of entries that were passed over; `next` has not given them out yet.
     private var issues: ArraySlice<IngestIssue>
     /// The index in `timeline.pieces` of the next piece.
@@ -22,8 +25,10 @@ public struct HARDrafts: DraftSequence {
         _ timeline: HARTimeline,
         issues: [IngestIssue],
         kind: HARKind,
-        source: SourceName
+        source: SourceName,
+        after history: RecordedHistory
     ) {
+        self.history = history
         self.document = document
         self.timeline = timeline
         self.issues = issues[...]
@@ -53,6 +58,8 @@ extension HARDrafts {
         case .frame: return try frame(piece, part)
         case .event: return try event(piece, part)
         case .answer: return try answer(part)
+        case .missing: return try gap(part, isClosed: false)
+        case .found: return try history.holds(EventKey(Self.gapKey(part))) ? gap(part, isClosed: true) : nil
         case .stream:
             stream = HARStream(
                 part,
@@ -70,6 +77,36 @@ extension HARDrafts {
         if piece.what == .failure { attributes["reason"] = "the connection failed" }
         let key = isOpen ? "open" : "close"
         return try frame(.recorderLink, part, key, attributes, at: piece.time).draft(payload: [])
+    }
+
+    private static func gapKey(_ part: HARTimeline.Part) -> String { "gap/\(part.name)/1" }
+
+    /// A `recorder.gap/1` for a WebSocket whose messages the file lacks. It has no end, because nothing shows when the
+    /// connection ended; a later file that has the messages takes it back.
+    private func gap(_ part: HARTimeline.Part, isClosed: Bool) throws -> DraftEvent {
+        let from = Timestamp(microseconds: part.started)
+        var writer = JSONWriter()
+        writer.begin("{")
+        let to = isClosed ? Timestamp(microseconds: part.ended).description : nil
+        let members: [(StaticString, String?)] = [
+            ("reason", "no messages"), ("from", from.description), ("to", to), ("closes", "file"),
+        ]
+        for (name, value) in members {
+            guard let value else { continue }
+            writer.name(name)
+            writer.string(value)
+        }
+        writer.end("}")
+        return try FrameDraft(
+            recordedAt: from,
+            source: source,
+            kind: EventKind("recorder.gap/1" as StaticString),
+            key: Self.gapKey(part) + (isClosed ? "/closed" : ""),
+            attributes: try Attributes([
+                Attributes.Pair(name: "connection", value: part.name),
+                Attributes.Pair(name: "gap", value: isClosed ? "close" : "open"),
+            ])
+        ).draft(payload: writer.bytes)
     }
 
     /// A frame of a WebSocket, with the message's own time: the piece's may be later, to keep the order of the

@@ -38,7 +38,7 @@ public struct HARSource: EventSource, Sendable {
             try HARTimeline(taken, reader, after: contents.faults, keepGoing: keepGoing)
         }
         let issues = timeline.faults.issues(document.name) + (contents.others.issue(document.name).map { [$0] } ?? [])
-        return HARDrafts(document, timeline, issues: issues, kind: kind, source: name)
+        return HARDrafts(document, timeline, issues: issues, kind: kind, source: name, after: history)
     }
 
     /// Turns a fault into an error for people: one without a place concerns the file, another one an entry or message.

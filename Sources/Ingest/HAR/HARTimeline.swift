@@ -18,8 +18,10 @@ struct HARTimeline {
     }
 
     /// The kind of event that a piece becomes. `stream` stands for all events of one body; `failure` closes, too.
+    /// `missing` is the gap of a WebSocket whose messages the file lacks, `found` its end, where an earlier file of the
+    /// same connection had none.
     enum What: UInt8 {
-        case open, frame, event, answer, stream, close, failure
+        case open, frame, event, answer, stream, close, failure, missing, found
     }
 
     /// One event, or the events of one stream.
@@ -100,6 +102,12 @@ extension HARTimeline {
         switch entry.content {
         case .socket(let messages):
             parts.append(part)
+            if messages == nil {
+                faults.add(HARFault("the WebSocket's messages are not in the file").at(entry: entry.number))
+                append(.missing, started, place)
+            } else {
+                append(.found, started, place)
+            }
             try addConnection(part, place, messages, reader, keepGoing) { (range) throws(HARFault) in
                 let message = try HARMessage(range, reader)
                 return (message.time, message.what)

@@ -28,14 +28,19 @@ public struct RecorderStatus: Sendable {
     public var isConnected: Bool? { saysConnected.map { $0 && isRunning } }
     /// When the link was last opened or closed, or when a source without a link first failed.
     public private(set) var linkChangedAt: Timestamp?
-    /// The number of open gaps.
-    public var gaps: Int { openGaps.count }
+    /// True if the recorder ended without a word: its last link is open, and nobody records the source.
+    public var wasKilled: Bool { saysConnected == true && !isRunning }
+    /// The number of open gaps that recorders report, with that of a recorder that was killed.
+    public var gaps: Int { openGaps.count + (wasKilled && !openGaps.values.contains(true) ? 1 : 0) }
     /// Ended connections and refused requests since the remote's last event.
     public private(set) var retries = 0
     /// The last recorded state of a rate limit; `nil` if none was recorded.
     public private(set) var rate: Rate?
-    /// The keys of gaps that have not been closed.
-    private var openGaps: Set<String> = []
+    /// The gaps that have not been closed, by their keys, and whether each concerns the whole source.
+    private var openGaps: [String: Bool] = [:]
+
+    /// The greatest time of an event of any kind; `nil` before the first.
+    public private(set) var lastTime: Timestamp?
 
     private init(source: SourceName) {
         self.source = source
@@ -61,18 +66,19 @@ public struct RecorderStatus: Sendable {
         try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
             let source = event.source
             guard source != .logtool else { return true }
-            let envelope = event.copied().envelope
-            all[source, default: RecorderStatus(source: source)].take(envelope)
+            let event = event.copied()
+            all[source, default: RecorderStatus(source: source)].take(event.envelope, event.payload)
             return true
         }
         return all.values.sorted { $0.source < $1.source }
     }
 
     /// Takes the source's next event. Kinds that are not the recorder's own come from the remote.
-    private mutating func take(_ envelope: Envelope) {
+    private mutating func take(_ envelope: Envelope, _ payload: [UInt8]) {
+        lastTime = max(lastTime ?? envelope.recordedAt, envelope.recordedAt)
         switch envelope.kind.rawValue {
         case "recorder.link/1": takeLink(envelope)
-        case "recorder.gap/1": takeGap(envelope)
+        case "recorder.gap/1": takeGap(envelope, payload)
         case "recorder.http/1":
             retries += 1
             noteUnconnected(envelope)
@@ -88,7 +94,9 @@ public struct RecorderStatus: Sendable {
         }
     }
 
+    /// Takes a link of a recorder. Captures give theirs no name, and those of HARs are of a browser.
     private mutating func takeLink(_ envelope: Envelope) {
+        guard envelope.attributes["connection"] != nil, envelope.attributes["by"] == nil else { return }
         saysConnected = envelope.attributes["link"] == "open"
         linkChangedAt = envelope.recordedAt
         if saysConnected == false { retries += 1 }
@@ -102,13 +110,13 @@ public struct RecorderStatus: Sendable {
     }
 
     /// Opens a gap, or closes the one whose key is this key without `/closed`.
-    private mutating func takeGap(_ envelope: Envelope) {
+    private mutating func takeGap(_ envelope: Envelope, _ payload: [UInt8]) {
         guard let key = envelope.key?.rawValue else { return }
         noteUnconnected(envelope)
         if envelope.attributes["gap"] == "open" {
-            openGaps.insert(key)
+            openGaps[key] = JSONTree(parsing: payload)?["topic"] == nil
         } else if key.hasSuffix("/closed") {
-            openGaps.remove(String(key.dropLast("/closed".count)))
+            openGaps[String(key.dropLast("/closed".count))] = nil
         }
     }
 }

@@ -38,9 +38,9 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         let progress = output.progress("replaying")
         // A misspelt source must not look like one without gaps.
         try store.read { try KnownNames($0).check(source: selectors.source) }
-        let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery(retained: true))
-        let channel = try selectors.channel.map { try self.channel($0, in: state) }
-        let gaps = try store.read { try chosen(state.gaps, about: channel, in: $0) }
+        let (state, all) = try StateLoader(store: store, progress: progress).gaps()
+        let channel = try selectors.channel.map { try self.channel($0, of: all, in: state) }
+        let (gaps, names) = try store.read { (try chosen(all, about: channel, in: $0), try KnownNames($0)) }
         progress.end()
         let output = output.paged(unless: lists.form)
         let documents = gaps.map { JSONValue.object(Self.json(source: $0.source, gap: $0.gap)) }
@@ -49,7 +49,9 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         case .lines: for gap in documents { try output.line(gap.text) }
         case .text: for (source, gap) in gaps { try output.line(Self.text(source: source, gap: gap)) }
         }
-        if gaps.isEmpty, lists.form == .text { try output.line(nothing(of: state.gaps.count)) }
+        if gaps.isEmpty, lists.form == .text {
+            for line in nothing(of: all.count, names) { try output.line(line) }
+        }
         try output.flush()
     }
 
@@ -74,8 +76,12 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// A channel as it was asked for, or the one of that name where it is no id and no topic of a gap.
-    private func channel(_ wanted: EntityReference, in state: LogState) throws -> EntityReference {
-        let isTopic = state.gaps.contains { isAbout(wanted, $0.source, $0.gap) && $0.gap.topic != nil }
+    private func channel(
+        _ wanted: EntityReference,
+        of gaps: [SourceGap],
+        in state: LogState
+    ) throws -> EntityReference {
+        let isTopic = gaps.contains { isAbout(wanted, $0.source, $0.gap) && $0.gap.topic != nil }
         if isTopic || state.channels(called: wanted, of: selectors.source).isEmpty { return wanted }
         return try ChannelArgument.only(wanted, of: selectors.source, in: state)
     }
@@ -100,11 +106,13 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         return first <= last ? first...last : nil
     }
 
-    /// The line for an empty list. It tells a log without gaps from one whose gaps the selectors leave out.
-    private func nothing(of count: Int) -> String {
-        count == 0
-            ? "no gaps: nothing is known to be missing"
-            : "no gap fits; without options there \(count == 1 ? "is" : "are") \(count)"
+    /// The lines for an empty list. They tell a log without gaps from one whose gaps the selectors leave out, and of the
+    /// former how much is known.
+    private func nothing(of count: Int, _ names: KnownNames) -> [String] {
+        guard count == 0 else { return ["no gap fits; without options there \(count == 1 ? "is" : "are") \(count)"] }
+        let covered = GapCoverage.lines(of: names.kinds(of: selectors.source))
+        let first = "no gaps: nothing is known to be missing"
+        return covered.isEmpty ? [first] : ["\(first); this covers"] + covered.map { "  \($0)" }
     }
 
     /// One gap as in `docs/cli-json.md`. The remote's numbers are texts, because they may have 64 bits.

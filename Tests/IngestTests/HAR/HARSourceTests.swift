@@ -41,6 +41,29 @@ import Testing
 
     // MARK: - WebSockets
 
+    /// The file says that there was a connection and not what came on it: that is a gap, which a later file can take back.
+    @Test func aWebSocketWithoutMessagesIsAGapUntilAFileHasThem() throws {
+        let whole = SampleHAR.socket([Self.hello, Self.dispatch])
+        let range = try #require(whole.range(of: #","_webSocketMessages":["#))
+        let log = try TemporaryLog()
+        let first = try Recorder.record(source(["\(whole[..<range.lowerBound])}"]), into: log.store)
+        #expect(first.issues.map(\.reason) == ["the WebSocket's messages are not in the file"])
+        let gap = try #require(try log.events().first { $0.kind == "recorder.gap/1" })
+        #expect(gap.attribute("gap") == "open")
+        #expect(gap.text == #"{"reason":"no messages","from":"2026-02-01T10:00:00.000000Z","closes":"file"}"#)
+        // The same file again adds nothing.
+        #expect(try Recorder.record(source(["\(whole[..<range.lowerBound])}"]), into: log.store).appended == 0)
+        _ = try Recorder.record(source([whole]), into: log.store)
+        let closed = try log.events().filter { $0.key == "\(gap.key)/closed" }
+        #expect(closed.count == 1 && closed[0].attribute("gap") == "close")
+        #expect(try Recorder.record(source([whole]), into: log.store).appended == 0)
+    }
+
+    @Test func aWebSocketWithMessagesHasNoGap() throws {
+        let drafts = try source([SampleHAR.socket([Self.hello])]).allDrafts()
+        #expect(!drafts.contains { $0.kind.rawValue == "recorder.gap/1" })
+    }
+
     @Test func messagesOfAWebSocketAreFramesBetweenLinks() throws {
         let drafts = try source([SampleHAR.socket([Self.hello, Self.identify, Self.dispatch])]).allDrafts()
         #expect(
