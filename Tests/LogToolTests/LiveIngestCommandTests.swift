@@ -56,6 +56,8 @@ import Testing
     @Test(arguments: [
         ["gateway", "ws://127.0.0.1:1/", "--no-rest"],
         ["realtime", "ws://127.0.0.1:1/", "--table", "notes"],
+        ["realtime", "ws://127.0.0.1:1/", "--table", "notes", "--no-rest"],
+        ["gateway", "ws://127.0.0.1:1/", "--rest", "none"],
         ["gateway", "ws://127.0.0.1:1/"], ["sse", "http://127.0.0.1:1/"],
     ])
     func aServerThatIsNotThereIsSaidAndShownByStatus(arguments: [String]) async throws {
@@ -78,6 +80,10 @@ import Testing
         ["gateway", "ftp://127.0.0.1/", "--token-env", "TOKEN", "--follow"],
         ["gateway", "ws://127.0.0.1:1/", "--token-env", "TOKEN", "--no-rest"],
         ["realtime", "ws://127.0.0.1:1/", "--follow"],
+        ["realtime", "ws://127.0.0.1:1/", "--table", "a", "--rest", "none"],
+        ["gateway", "ws://127.0.0.1:1/?compress=zlib-stream", "--token-env", "TOKEN", "--follow"],
+        ["gateway", "ws://127.0.0.1:1/", "--token-env", "TOKEN", "--no-rest", "--rest", "none", "--follow"],
+        ["sse", "http://127.0.0.1:1/", "--no-rest"],
         ["realtime", "ws://127.0.0.1:1/", "--table", "a b", "--follow"],
         ["git", ".", "--follow"],
     ])

@@ -38,6 +38,20 @@ import Testing
         #expect(throws: Failure.self) { try read(source("[/a~]")) }
     }
 
+    @Test func aSourceMayHaveNoRESTRoutes() throws {
+        let configuration = try read(
+            """
+            logs:
+              - path: chat.eventlog
+                sources:
+                  - {kind: gateway, address: "wss://chat.example.org/gateway", token-env: T, rest: none}
+                  - {kind: realtime, address: "https://x.example.org", tables: notes, rest: none}
+                  - {kind: gateway, address: "wss://chat.example.org/gateway", as: b, token-env: T}
+            """
+        )
+        #expect(configuration.entries.map(\.settings.rest) == ["", "", nil])
+    }
+
     @Test func aFileNamesLogsAndSources() throws {
         try write("d/x", "")
         let configuration = try read(

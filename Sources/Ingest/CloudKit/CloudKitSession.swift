@@ -54,7 +54,12 @@ final class CloudKitSession {
         self.follows = follows
         backoff = Backoff(max: .seconds(60), random: recording.random)
         complaints = Complaints(recording)
-        journal = try ConnectionJournal(source: recording.source, kind: .cloudKitRecords, history: recording.history)
+        journal = try ConnectionJournal(
+            source: recording.source,
+            kind: .cloudKitRecords,
+            history: recording.history,
+            clock: recording.clock
+        )
         try remember(recording.history)
     }
 
@@ -80,8 +85,10 @@ final class CloudKitSession {
     }
 
     /// Records that the recorder stops, and opens the gap that the next run closes (I29).
-    func stop() async throws {
-        try close("recorder stopped")
+    ///
+    /// - Parameter error: why it gives up; `nil` if it was told to stop or is done.
+    func stop(_ error: (any Error)? = nil) async throws {
+        try close(WebSocketClosure.ended(by: error).reason)
         try journal.endRun(topics: [nil], closes: "snapshot", at: recording.clock.now())
         try await append()
     }

@@ -96,7 +96,7 @@ public struct CloudKitSource: LiveSource {
             }
             try await session.stop()
         } catch {
-            try await session.stop()
+            try await session.stop(error)
             throw error
         }
     }

@@ -27,7 +27,8 @@ struct GatewayConfiguration: Sendable {
             source: recording.source,
             kind: .gatewayFrame,
             history: recording.history,
-            secrets: recording.secrets
+            secrets: recording.secrets,
+            clock: recording.clock
         )
         let session = journal.session.flatMap { GatewaySession(bytes: $0) }
         let random = UnitRandom(next: recording.random)

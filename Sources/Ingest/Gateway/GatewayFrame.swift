@@ -27,6 +27,19 @@ struct GatewayFrame {
         guard isRead else { return nil }
     }
 
+    /// What a frame that is no JSON is written in, by its first byte; `nil` if that shows nothing.
+    static func coding(of bytes: ArraySlice<UInt8>) -> String? {
+        switch (bytes.first, bytes.dropFirst().first) {
+        // RFC 1950: the window's size and method, then a check of both.
+        case (0x78, let second?) where (0x7800 + UInt16(second)) % 31 == 0: "zlib-stream"
+        // RFC 8878, section 3.1.1: the magic number.
+        case (0x28, 0xB5?): "zstd-stream"
+        // The version of Erlang's external term format.
+        case (0x83, _?): "etf"
+        default: nil
+        }
+    }
+
     /// The value of `d`, parsed; `nil` if it is missing or not JSON. Cost: a copy and a parse at each call.
     var dataTree: JSONTree? {
         data.flatMap { JSONTree(parsing: Array(bytes.part($0))) }

@@ -16,6 +16,7 @@ extension GatewayMachine {
     mutating func refused(retryAfter: Duration?, at now: Duration) -> [Action] {
         guard phase == .connecting else { return [] }
         phase = .waiting
+        attemptFailed(wasReached: false)
         wait(atLeast: retryAfter ?? .zero, at: now)
         return missedBeforeConnecting()
     }
@@ -52,7 +53,21 @@ extension GatewayMachine {
         assert(phase == .waiting, "there is one connection at a time")
         timers.reconnect = nil
         phase = .connecting
-        return [.connect(url: session?.resumeURL)]
+        return [.connect(url: session?.resumeURL.flatMap { $0.isEmpty ? nil : $0 })]
+    }
+
+    /// Counts an attempt that came to no handshake. After a few, the session's own address is given up for the
+    /// configured one; after a few that reached that one (`wasReached`), the session is.
+    ///
+    /// A network that is down costs no session: nothing is known of a server that was not reached.
+    private mutating func attemptFailed(wasReached: Bool) {
+        guard let current = session else { return }
+        let hasOwnURL = current.resumeURL.map { !$0.isEmpty } ?? false
+        guard hasOwnURL || wasReached else { return }
+        failedAttempts += 1
+        guard failedAttempts >= GatewayTiming.attemptsMax else { return }
+        failedAttempts = 0
+        if hasOwnURL { session?.resumeURL = "" } else { session = nil }
     }
 
     /// Sets the next attempt by the backoff, but no earlier than `minimum` from now.
@@ -72,7 +87,9 @@ extension GatewayMachine {
             // A server that forgot the session may just close, so a second failed RESUME discards the session.
             if phase == .resuming, handshakeFailures >= 2 { session = nil }
             return missedBeforeConnecting()
-        case .greeting: return missedBeforeConnecting()
+        case .greeting:
+            attemptFailed(wasReached: true)
+            return missedBeforeConnecting()
         default: return []
         }
     }
@@ -161,6 +178,7 @@ extension GatewayMachine {
         assert(phase == .identifying || phase == .resuming, "only a handshake makes a connection live")
         phase = .live
         handshakeFailures = 0
+        failedAttempts = 0
         rejections = 0
         timers.patience = nil
         // The backoff starts over only when the connection has lasted: a server may accept and close at once.

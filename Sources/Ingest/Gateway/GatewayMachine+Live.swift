@@ -4,7 +4,7 @@ extension GatewayMachine {
     /// Takes one frame by its operation (Discord: 0 dispatch, 1 heartbeat, 7 reconnect, 9 invalid session, 10 hello, 11
     /// heartbeat ACK). Passes over what it does not know, and everything before HELLO; the log has it all the same.
     mutating func message(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Action] {
-        guard isConnected, let frame = GatewayFrame(bytes) else { return [] }
+        guard isConnected, let frame = GatewayFrame(bytes) else { return unreadable(bytes) }
         switch (frame.operation, phase) {
         case (10, .greeting(let token)): return hello(frame.dataTree, token: token, at: now)
         case (_, .greeting): return []
@@ -16,6 +16,15 @@ extension GatewayMachine {
         case (11, _): return acknowledged(at: now)
         default: return []
         }
+    }
+
+    /// Stops if the connection begins with a frame that no later one makes readable: the server compresses, or sends
+    /// another encoding than JSON.
+    private mutating func unreadable(_ bytes: ArraySlice<UInt8>) -> [Action] {
+        guard case .greeting = phase, let coding = GatewayFrame.coding(of: bytes) else { return [] }
+        phase = .stopped
+        timers = GatewayTimers()
+        return [.stop(reason: "the server sends frames in \(coding), which cannot be read; plain JSON can")]
     }
 
     /// A frame too large to keep: the log has its hash but not its changes, so only a snapshot shows them.

@@ -45,6 +45,9 @@ struct GatewayMachine: SocketMachine {
     var backoff: Backoff
     /// The connections since the last live one that ended during IDENTIFY or RESUME.
     var handshakeFailures = 0
+    /// The attempts since the last live connection that never came to a handshake, by the address that was tried: first
+    /// the session's own, then the configured one.
+    var failedAttempts = 0
     /// The closes in a row by which the server refused the token.
     var rejections = 0
     /// The gaps that are not closed, in the order in which they were opened.

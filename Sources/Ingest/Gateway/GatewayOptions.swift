@@ -41,6 +41,8 @@ enum GatewayTiming {
     static let closing = Duration.seconds(5)
     /// Between two Pongs: the server drops a connection that sent none for 60 s, and never sends a Ping.
     static let pongMilliseconds: ClosedRange<Int64> = 20_000...30_000
+    /// The attempts in a row that come to no handshake before an address, or a session, is given up.
+    static let attemptsMax = 3
     /// A connection that lasts this long was no failed attempt.
     static let settled = Duration.seconds(10)
     /// The longest wait between two attempts, but for the random part and what the server demands.

@@ -13,7 +13,8 @@ struct GatewaySession: Equatable, Sendable {
     /// The `session_id` of READY.
     var id: String
     /// The `resume_gateway_url` of READY: the server for RESUME. A server that names one numbers its dispatches across
-    /// all connections of the session (Discord); one that does not begins at 1 on each connection (Retrocast).
+    /// all connections of the session (Discord); one that does not begins at 1 on each connection (Retrocast). Empty for
+    /// one that cannot be used or was given up: RESUME then goes to the configured address.
     var resumeURL: String?
     /// The last `s` up to which no number is missing.
     var number: UInt64 = 0

@@ -1,6 +1,12 @@
 #if Recorders
 public import EventLog
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Records a gateway WebSocket, Retrocast's or Discord's: every frame, and the state by REST after each handshake.
 public struct GatewaySource: LiveSource {
     /// A URL that exchanges a refresh token for an access token, such as Retrocast's `/auth/refresh`.
@@ -48,6 +54,7 @@ public struct GatewaySource: LiveSource {
         self.url = url
         self.refresh = refresh
         let endpoint = try WebSocketEndpoint(url, operation: "record gateway")
+        try Self.checkCoding(url, endpoint)
         let isDiscord = intents != nil
         var base = restBase ?? (isDiscord ? "" : "\(endpoint.origin)/api/v1")
         while base.hasSuffix("/") { base.removeLast() }
@@ -69,6 +76,30 @@ public struct GatewaySource: LiveSource {
             token: token,
             follows: follows
         )
+    }
+
+    /// Refuses a URL that asks for frames which cannot be read.
+    private static func checkCoding(_ url: String, _ endpoint: WebSocketEndpoint) throws {
+        for item in URLComponents(string: url)?.queryItems ?? [] {
+            let plain: String
+            switch item.name.lowercased() {
+            case "compress": plain = ""
+            case "encoding": plain = "json"
+            default: continue
+            }
+            let value = item.value?.lowercased() ?? ""
+            if value.isEmpty || value == plain || value == "false" { continue }
+            // The value is not quoted: a query may be secret (I14).
+            throw IngestError(
+                .invalidArgument,
+                operation: "record gateway",
+                object: endpoint.hostHeader,
+                reason: plain.isEmpty
+                    ? "compress in the URL asks for compressed frames, which cannot be read"
+                    : "encoding in the URL asks for frames in another form than JSON, which cannot be read",
+                advice: plain.isEmpty ? "leave compress out of the URL" : "give encoding=json or leave it out"
+            )
+        }
     }
 
     /// Checks that the token can be read.

@@ -49,7 +49,12 @@ final class GitHubClient {
         complaints = Complaints(recording)
         let alive = recording.history.bookmark.flatMap { GitHubBookmark($0)?.alive }
         let history = try RecordedPast(recording.history).journalHistory(recording.history, aliveAt: alive)
-        journal = try ConnectionJournal(source: recording.source, kind: .gitCommit, history: history)
+        journal = try ConnectionJournal(
+            source: recording.source,
+            kind: .gitCommit,
+            history: history,
+            clock: recording.clock
+        )
     }
 
     /// Repeats a GET until there is an answer; 304, 404, 409, 410, 422 and 451 are answers, too.
@@ -319,9 +324,11 @@ extension GitHubClient {
     }
 
     /// Records that the recorder stops, and opens the gap that the next run closes (I29).
-    func stop() async throws {
+    ///
+    /// - Parameter error: why it gives up; `nil` if it was told to stop or is done.
+    func stop(_ error: (any Error)? = nil) async throws {
         guard follows else { return }
-        try close("recorder stopped")
+        try close(WebSocketClosure.ended(by: error).reason)
         try journal.endRun(topics: [nil], closes: "replay", at: recording.clock.now())
         try await append()
     }

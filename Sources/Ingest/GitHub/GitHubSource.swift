@@ -91,7 +91,7 @@ public struct GitHubSource: LiveSource {
             }
             try await client.stop()
         } catch {
-            try await client.stop()
+            try await client.stop(error)
             throw error
         }
     }

@@ -10,6 +10,11 @@ public struct LiveClock: Sendable {
     public let elapsed: @Sendable () -> Duration
     /// Waits; throws `CancellationError` as soon as the task is cancelled.
     public let sleep: @Sendable (Duration) async throws -> Void
+    /// The span since a fixed but arbitrary instant, by which steps of the wall clock are noticed; `nil` notices none.
+    var steady: (@Sendable () -> Duration)?
+    /// How far the wall clock was set since the run began, in microseconds: the sum of its steps. A time from before a
+    /// step plus the step is the same instant by the clock as it goes now.
+    private(set) var steps: @Sendable () -> Int64 = { 0 }
     /// Waits between two polls, like `sleep`; separate so that tests can tell the two apart.
     var tick: @Sendable (Duration) async throws -> Void
     /// The factor by which `sleep` is shorter than its argument, measured by `elapsed`.
@@ -39,32 +44,79 @@ public struct LiveClock: Sendable {
             sleep: { try await ContinuousClock().sleep(for: max($0, .zero) / speed) }
         )
         clock.speed = speed
+        clock.steady = { ContinuousClock.now - start }
         return clock
     }
 
-    /// A copy whose wall clock never runs backwards: if the machine's is stepped back, it stops until that has caught
-    /// up.
+    /// A copy that notices steps of its wall clock when it is looked at.
     ///
-    /// So no event of a run has an earlier time of receipt than the one before it.
-    func rising() -> LiveClock {
-        let latest = Latest()
-        let now = now
-        var risen = LiveClock(now: { latest.take(now()) }, elapsed: elapsed, sleep: sleep)
-        risen.tick = tick
-        risen.speed = speed
-        return risen
+    /// Its times follow the machine's clock at once, forwards and back: the order of a log is that of its sequences.
+    /// `steps` tells how far apart two times from before and after a step are, so that outages keep their length.
+    ///
+    /// - Parameter tell: called with the first step, for people.
+    func noticingSteps(_ tell: @escaping @Sendable (Duration) -> Void) -> LiveClock {
+        guard let steady else { return self }
+        let noticed = ClockSteps(now: now, steady: steady, tell: tell)
+        var clock = LiveClock(now: { noticed.now() }, elapsed: elapsed, sleep: sleep)
+        clock.steady = steady
+        clock.steps = { noticed.sum() }
+        clock.tick = tick
+        clock.speed = speed
+        return clock
+    }
+}
+
+/// Compares a wall clock with a steady one at each look.
+private final class ClockSteps: Sendable {
+    /// A smaller difference between two looks is drift, or a machine that is too busy to look at two clocks at once.
+    private static let leastMicroseconds: Int64 = 2_000_000
+
+    private struct State {
+        /// The wall clock less the steady one at the last look, in microseconds.
+        var offset: Int64?
+        var hasTold = false
     }
 
-    private final class Latest: Sendable {
-        private let time = Mutex<Timestamp?>(nil)
+    private let wall: @Sendable () -> Timestamp
+    private let steady: @Sendable () -> Duration
+    private let tell: @Sendable (Duration) -> Void
+    private let state = Mutex(State())
+    /// The sum of the steps. Read for each frame, so without a lock.
+    private let total = Atomic<Int64>(0)
 
-        func take(_ now: Timestamp) -> Timestamp {
-            time.withLock { latest in
-                let risen = max(latest ?? now, now)
-                latest = risen
-                return risen
-            }
+    init(
+        now: @escaping @Sendable () -> Timestamp,
+        steady: @escaping @Sendable () -> Duration,
+        tell: @escaping @Sendable (Duration) -> Void
+    ) {
+        (wall, self.steady, self.tell) = (now, steady, tell)
+        _ = self.now()
+    }
+
+    func now() -> Timestamp {
+        let (time, step) = state.withLock { state -> (Timestamp, Int64?) in
+            let time = wall()
+            return (time, note(time, in: &state))
         }
+        if let step { tell(.microseconds(step)) }
+        return time
+    }
+
+    /// The sum of the steps up to the last look.
+    func sum() -> Int64 { total.load(ordering: .relaxed) }
+
+    /// Notes a look; returns the step if it is the first.
+    private func note(_ time: Timestamp, in state: inout State) -> Int64? {
+        let (seconds, attoseconds) = steady().components
+        let elapsed = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        let offset = time.microseconds &- elapsed
+        defer { state.offset = offset }
+        guard let before = state.offset else { return nil }
+        let (step, isFar) = offset.subtractingReportingOverflow(before)
+        guard !isFar, step.magnitude >= Self.leastMicroseconds.magnitude else { return nil }
+        total.wrappingAdd(step, ordering: .relaxed)
+        defer { state.hasTold = true }
+        return state.hasTold ? nil : step
     }
 }
 #endif

@@ -17,6 +17,8 @@ struct RecordedGap: Equatable, Sendable {
     var to: Timestamp?
     /// The means that would close it: `snapshot`, `replay` or `nothing`.
     var closes: String
+    /// `LiveClock.steps` when the gap opened in this run; 0 for one of an earlier run. Not saved.
+    var stepsBefore: Int64 = 0
 
     init(key: String, topic: String?, reason: String, from: Timestamp, to: Timestamp? = nil, closes: String) {
         (self.key, self.topic, self.reason, self.from, self.to, self.closes) = (key, topic, reason, from, to, closes)
@@ -62,10 +64,10 @@ struct JournalBookmark: Equatable {
         (self.number, self.gaps, self.lastInbound, self.session) = (number, gaps, lastInbound, session)
     }
 
-    /// A copy with a mark of life at `time`; a later mark stays.
+    /// A copy with a mark of life at `time`, also if the last mark is later by a clock that was set back since.
     func marked(aliveAt time: Timestamp) -> JournalBookmark {
         var marked = self
-        marked.alive = max(alive ?? time, time)
+        marked.alive = time
         return marked
     }
 

@@ -8,7 +8,7 @@ public struct Recording: Sendable {
     public let source: SourceName
     /// The source's past in the log when the run began.
     public let history: RecordedHistory
-    /// The clocks; `now` never runs backwards within a run.
+    /// The clocks; `now` follows the machine's clock also where that is set back, and `steps` tells of it.
     public let clock: LiveClock
     /// Random numbers in `0..<1`.
     public let random: @Sendable () -> Double
@@ -31,7 +31,6 @@ public struct Recording: Sendable {
     ) {
         self.source = source
         self.history = history
-        clock = tools.clock.rising()
         random = tools.random
         http = tools.http
         var log = tools.log
@@ -39,6 +38,13 @@ public struct Recording: Sendable {
         self.log = log
         self.rules = rules
         self.queue = queue
+        clock = tools.clock.noticingSteps { [log] step in
+            let direction = step < .zero ? "back" : "forward"
+            log.warning(
+                "the machine's clock was set; times of receipt follow it, outages are measured without it",
+                metadata: [direction: "\(max(step, .zero - step).components.seconds) s"]
+            )
+        }
     }
 
     /// Takes events in order, to be appended within 20 ms, and returns once there is room for more. Replaces the

@@ -91,7 +91,12 @@ public struct RealtimeSource: LiveSource {
 extension RealtimeSource {
     /// A driver for one run, with the open gaps of the runs before it.
     private func driver(_ recording: Recording, apiKey: String) throws -> SocketDriver<RealtimeMachine> {
-        var journal = try ConnectionJournal(source: name, kind: .realtimeFrame, history: recording.history)
+        var journal = try ConnectionJournal(
+            source: name,
+            kind: .realtimeFrame,
+            history: recording.history,
+            clock: recording.clock
+        )
         let topics = tables.map { Optional($0.topic) }
         let closer = restBase == nil ? GapCloser.nothing : .snapshot
         let now = recording.clock.now()

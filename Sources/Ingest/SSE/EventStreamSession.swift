@@ -22,14 +22,23 @@ struct EventStreamSession {
     private var sentID: String?
     /// True once people were told that the id cannot be sent.
     private var hasToldOfID = false
+    /// Whether the route is one of Punchlist's, whose streams begin with the whole list, under the id 0.
+    private let beginsWithSnapshot: Bool
+    /// When the connection was first heard, by the clock's `elapsed`; `nil` before.
+    private var heardAt: Duration?
+
+    /// How long after a connection was first heard a replay may begin. A server that has one to send sends it at once.
+    private static let replayWait = Duration.seconds(10)
 
     /// The longest wait of the backoff.
     private static let waitMax = Duration.seconds(30)
     /// The longest id that is sent: servers refuse long header fields.
     private static let idBytesMax = 4_096
 
-    init(_ recording: Recording, journal: ConnectionJournal) {
+    /// - Parameter path: the path of the stream's URL.
+    init(_ recording: Recording, journal: ConnectionJournal, path: String) {
         self.recording = recording
+        beginsWithSnapshot = path.split(separator: "/").contains { $0 == "subscribe" || $0 == "status" }
         self.journal = journal
         backoff = Backoff(max: Self.waitMax, random: recording.random)
         complaints = Complaints(recording)
@@ -57,20 +66,29 @@ struct EventStreamSession {
         !id.isEmpty && id.utf8.count <= idBytesMax && id.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
-    /// The means that would close a gap of this stream that opens now: the list that some servers send at each start,
-    /// with the id 0, or a replay that is proved by numbers.
+    /// The means that would close a gap of this stream that opens now: the list that Punchlist sends at each start, or a
+    /// replay that is proved by numbers.
     private var closer: String {
-        if fields.lastEventID.isEmpty || fields.lastEventID == "0" { return "snapshot" }
+        if beginsWithSnapshot, fields.lastEventID.isEmpty || fields.lastEventID == "0" { return "snapshot" }
         return Self.number(fields.lastEventID) == nil ? "nothing" : "replay"
     }
 
-    /// The means by which a connection's first event, with this id, closes the gap before it.
+    /// The means by which a connection's first event, with this id and data, closes the gap before it.
     ///
     /// A server may ignore `Last-Event-ID`, so only the directly following number proves that nothing is missing (I29).
-    private func closer(firstID: String) -> String {
-        if firstID == "0" { return "snapshot" }
+    /// The id 0 proves a snapshot only where the protocol says so: on Punchlist's routes, of tickets alone.
+    private func closer(firstID: String, data: String) -> String {
+        if beginsWithSnapshot, firstID == "0", Self.isTickets(data) { return "snapshot" }
         guard let sent = sentID.flatMap(Self.number), let first = Self.number(firstID) else { return "nothing" }
         return sent + 1 == first ? "replay" : "nothing"
+    }
+
+    /// Whether each line is one of those that a list of Punchlist has; an empty list has none.
+    private static func isTickets(_ data: String) -> Bool {
+        data.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).allSatisfy { line in
+            guard let ticket = JSONTree(parsing: Array(line)) else { return false }
+            return ticket["id"]?.string != nil || ["agent", "ticket"].contains(ticket["type"]?.string)
+        }
     }
 
     /// The id as a number that has a successor; `nil` for other ids.
@@ -86,7 +104,8 @@ struct EventStreamSession {
     /// Records the stream of an answer until it ends; returns false if the remote wants no other connection (status
     /// 204).
     ///
-    /// - Parameter waits: Whether statuses that pass are waited out; otherwise they are errors.
+    /// - Parameter waits: Whether statuses that pass are waited out; otherwise they are errors. An address that gave a
+    ///   stream before, in this run or an earlier one, may do so again, whatever it answers now.
     /// - Throws: `IngestError` with code `refused` for an answer that is not an event stream, with code `io` for a status
     ///   that is not waited out; `HTTPTrouble`.
     mutating func take(_ stream: HTTPAccess.Stream, path: String, waits: Bool) async throws -> Bool {
@@ -104,10 +123,12 @@ struct EventStreamSession {
             return true
         default:
             try await refused(stream, path: path)
+            if waits, journal.hasWorked { return true }
             throw Self.error(.refused, "the server answered with status \(stream.status)")
         }
         if let fault = Self.fault(of: stream) {
             try await refused(stream, path: path, fault: fault)
+            if waits, journal.hasWorked { return true }
             throw Self.error(.refused, fault)
         }
         try await read(stream)
@@ -130,6 +151,7 @@ struct EventStreamSession {
         let time = recording.clock.now()
         if isOpen { try journal.close(WebSocketClosure(code: 0, reason: reason), at: time) }
         isOpen = false
+        try closeEndedGaps(at: time)
         try openGap(at: time)
         try await append()
     }
@@ -142,10 +164,13 @@ struct EventStreamSession {
     }
 
     /// Records that the recorder stops.
-    mutating func stop() async throws {
+    ///
+    /// - Parameter error: why it gives up; `nil` if it was told to stop or is done.
+    mutating func stop(_ error: (any Error)? = nil) async throws {
         let time = recording.clock.now()
-        if isOpen { try journal.close(WebSocketClosure(code: 0, reason: "recorder stopped"), at: time) }
+        if isOpen { try journal.close(.ended(by: error), at: time) }
         isOpen = false
+        try closeEndedGaps(at: time)
         try journal.endRun(topics: [nil], closes: closer, at: time)
         try await append()
     }
@@ -159,6 +184,7 @@ extension EventStreamSession {
         try journal.open(at: recording.clock.now())
         isOpen = true
         lastRefusal = nil
+        heardAt = nil
         fields.beginStream()
         complaints.succeeded("connected")
         try await append()
@@ -174,6 +200,7 @@ extension EventStreamSession {
                 let events = chunk.withUnsafeReadableBytes { bytes in
                     splitter.push(bytes.bindMemory(to: UInt8.self), at: time)
                 }
+                if chunk.readableBytes > 0 { try heard(at: time, waitsForReplay: isFirst) }
                 for event in events { try take(event, isFirst: &isFirst) }
                 try await append()
             }
@@ -204,12 +231,28 @@ extension EventStreamSession {
             // An event that only sets the time to wait proves nothing about missed events.
             let hasID = Self.hasID(bytes)
             guard isFirst, message != nil || hasID else { return }
-            let closer = closer(firstID: hasID ? fields.lastEventID : "")
+            let closer = closer(firstID: hasID ? fields.lastEventID : "", data: message?.data ?? "")
             try journal.closeGaps(by: closer, at: event.completedAt) { _ in true }
         }
         isFirst = false
         backoff.reset()
         remember()
+    }
+
+    /// Ends the gaps: the connection is heard, be it a comment. They stay open until the first event shows whether the
+    /// remote sent what was missed; one that keeps the connection alive and sends nothing has nothing to replay.
+    private mutating func heard(at time: Timestamp, waitsForReplay: Bool) throws {
+        let now = recording.clock.elapsed()
+        guard let since = heardAt else {
+            heardAt = now
+            return journal.endGaps(at: time) { _ in true }
+        }
+        if waitsForReplay, now - since >= Self.replayWait { try closeEndedGaps(at: time) }
+    }
+
+    /// Closes, by nothing, the gaps that have an end: nothing will show what was missed in them.
+    private mutating func closeEndedGaps(at time: Timestamp) throws {
+        try journal.closeGaps(by: "nothing", at: time) { $0.to != nil }
     }
 
     /// Puts the last id into the bookmark of the last event made.

@@ -12,7 +12,8 @@ import Foundation
 ///
 /// Connects again after each end, after 1 s, then after twice as long each time up to 30 s, or after the remote's
 /// `retry` if that is longer. A connection's first event resets this. Status 204 ends the recording for good; 408, 429
-/// and 5xx are waited out; any other answer that is not an event stream is an error.
+/// and 5xx are waited out; any other answer that is not an event stream is an error, unless the address gave one
+/// before: then it is waited out, too.
 public struct EventStreamSource: LiveSource {
     /// The recorder's name in the log.
     public let name: SourceName
@@ -50,14 +51,15 @@ public struct EventStreamSource: LiveSource {
             source: name,
             kind: .serverSentEvent,
             history: recording.history,
-            secrets: recording.secrets
+            secrets: recording.secrets,
+            clock: recording.clock
         )
-        var session = EventStreamSession(recording, journal: journal)
+        var session = EventStreamSession(recording, journal: journal, path: path)
         do {
             try await listen(&session, token?.noted(in: recording.secrets))
             try await session.stop()
         } catch {
-            try await session.stop()
+            try await session.stop(error)
             throw error
         }
     }

@@ -136,8 +136,9 @@ final class ConnectionCounters: Sendable {
     /// The most bytes of a header field that are recorded.
     private static let fieldBytesMax = 200
 
-    /// A header field in the form that may be recorded: visible ASCII, short, without secrets (I14).
-    private static func shown(_ field: String) -> String {
+    /// A header field, or another text that may quote the remote, in the form that may be recorded: visible ASCII,
+    /// short, without secrets (I14).
+    static func shown(_ field: String) -> String {
         let visible = field.utf8.filter { (0x20...0x7E).contains($0) }.prefix(fieldBytesMax)
         return String(decoding: Secrets.redact(Array(visible), kind: .recorderHTTP).bytes, as: UTF8.self)
     }

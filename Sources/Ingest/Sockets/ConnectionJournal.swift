@@ -21,8 +21,18 @@ struct ConnectionJournal {
     /// The open gaps, in the order in which they were opened.
     private(set) var openGaps: [RecordedGap]
     /// When the remote was last heard: a frame came in, a connection was opened, or a poll was complete; `nil` if that
-    /// is not known. A gap that opens now begins here (I29).
-    private(set) var lastInbound: Timestamp?
+    /// is not known. A gap that opens now begins here (I29). By the wall clock as it goes now: if it was set since, the
+    /// time is moved with it.
+    private(set) var lastInbound: Timestamp? {
+        get { heard.map { Timestamp(microseconds: $0.time.microseconds &+ (steps() &- $0.steps)) } }
+        set { heard = newValue.map { ($0, steps()) } }
+    }
+    private var heard: (time: Timestamp, steps: Int64)?
+    /// `LiveClock.steps`.
+    private let steps: @Sendable () -> Int64
+    /// Whether a connection was open before, in this run or an earlier one that the log knows.
+    var hasWorked: Bool { hasConnected || worked }
+    private let worked: Bool
     /// The last mark of life of the previous run.
     private let aliveBefore: Timestamp?
     /// The `lastInbound` of the last bookmark made; decides when a bookmark alone is due.
@@ -31,16 +41,26 @@ struct ConnectionJournal {
     private let secrets: KnownSecrets?
     /// The protocol's own state for the next run; must be UTF-8.
     var session: [UInt8]?
+    /// The `session` of the last bookmark made.
+    private var markedSession: [UInt8]?
     /// The events made since the last `take`.
     private var waiting = SourceBatch()
     /// The attributes that all frames of the connection share, made once per direction.
     private var inAttributes: Attributes?
     private var outAttributes: Attributes?
 
-    init(source: SourceName, kind: EventKind, history: RecordedHistory, secrets: KnownSecrets? = nil) throws {
+    /// - Parameter clock: the run's; without it no steps of the wall clock are noticed.
+    init(
+        source: SourceName,
+        kind: EventKind,
+        history: RecordedHistory,
+        secrets: KnownSecrets? = nil,
+        clock: LiveClock? = nil
+    ) throws {
         self.source = source
         self.secrets = secrets
         self.kind = kind
+        if let clock { steps = clock.steps } else { steps = { 0 } }
         let bookmark = history.bookmark.flatMap { JournalBookmark(bytes: $0) }
         let latestKey = try history.latestKey()
         let latestNumber = latestKey.flatMap { Self.connectionNumber(in: $0.rawValue) } ?? 0
@@ -48,10 +68,16 @@ struct ConnectionJournal {
         number = max(bookmark?.number ?? 0, latestNumber) + 1
         counters = ConnectionCounters(number: number)
         openGaps = bookmark?.gaps ?? []
-        lastInbound = bookmark?.lastInbound
+        heard = (bookmark?.lastInbound).map { (time: $0, steps: 0) }
+        if bookmark?.lastInbound != nil {
+            worked = true
+        } else {
+            worked = try latestNumber > 0 && history.holds(EventKey("c\(latestNumber)/open"))
+        }
         markedInbound = bookmark?.lastInbound
         aliveBefore = bookmark?.alive
         session = bookmark?.session
+        markedSession = bookmark?.session
         isFirstRun = bookmark == nil && latestKey == nil
     }
 
@@ -61,7 +87,8 @@ struct ConnectionJournal {
     /// Everything made since the last call, with the bookmark that is valid once it is stored. If nothing was made but
     /// the remote was heard, a bookmark alone, at most once a minute.
     mutating func take() -> SourceBatch {
-        if waiting.drafts.isEmpty, isMarkDue { mark() }
+        // A session that was given up must not be tried again by the next run, though nothing came meanwhile.
+        if waiting.drafts.isEmpty, isMarkDue || session != markedSession { mark() }
         markLast()
         defer { waiting = SourceBatch(roomOf: waiting) }
         return waiting
@@ -83,12 +110,14 @@ struct ConnectionJournal {
         }
         waiting.mark(JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: kept).bytes)
         markedInbound = lastInbound
+        markedSession = session
     }
 
     private var isMarkDue: Bool {
         guard let lastInbound else { return false }
         let least = LifeMarks.interval.components.seconds * 1_000_000
-        return lastInbound.microseconds - (markedInbound?.microseconds ?? 0) >= least
+        // The clock may have been set back since.
+        return (lastInbound.microseconds &- (markedInbound?.microseconds ?? 0)).magnitude >= least
     }
 
     /// The last instant at which the recorder is known to have listened (I29).
@@ -267,7 +296,8 @@ extension ConnectionJournal {
     mutating func beginRun(topics: [String?], asksForPast: Bool, closes: String, at time: Timestamp) throws {
         if isFirstRun, !asksForPast { return }
         let reason = isFirstRun ? GapReason.start : .stopped
-        let from = isFirstRun ? time : lastAlive ?? time
+        // What an earlier run heard may lie ahead of a clock that was set back since.
+        let from = isFirstRun ? time : min(lastAlive ?? time, time)
         for topic in topics where !hasGoingGap(topic) {
             try openGap(reason.rawValue, topic: topic, from: from, closes: closes, at: time)
         }
@@ -298,7 +328,8 @@ extension ConnectionJournal {
         at time: Timestamp
     ) throws -> String {
         let key = "gap/\(counters.name)/\(counters.nextGap())"
-        let gap = RecordedGap(key: key, topic: topic, reason: reason, from: from, closes: closes)
+        var gap = RecordedGap(key: key, topic: topic, reason: reason, from: min(from, time), closes: closes)
+        gap.stepsBefore = steps()
         openGaps.append(gap)
         try add(.recorderGap, key, [pair("gap", "open")], at: time, payload: gap.payload(to: nil))
         return key
@@ -308,8 +339,14 @@ extension ConnectionJournal {
     /// made, only the bookmark shows the end.
     mutating func endGaps(at time: Timestamp, where isMeant: (RecordedGap) -> Bool) {
         for index in openGaps.indices where openGaps[index].to == nil && isMeant(openGaps[index]) {
-            openGaps[index].to = time
+            openGaps[index].to = end(of: openGaps[index], at: time)
         }
+    }
+
+    /// The end of a gap that nothing more is missed in from `time` on. A gap is dated by the clock with which it began
+    /// and lasts as long as it did, whatever the clock was set to meanwhile.
+    private func end(of gap: RecordedGap, at time: Timestamp) -> Timestamp {
+        max(Timestamp(microseconds: time.microseconds &- (steps() &- gap.stepsBefore)), gap.from)
     }
 
     /// Closes the gaps that `isMeant` accepts. A gap without an end ends at `time`. Cost: O(closed × open gaps).
@@ -319,8 +356,20 @@ extension ConnectionJournal {
             openGaps.removeAll { $0.key == gap.key }
             gap.closes = closer
             // A wall clock that was stepped back between two runs must not make a gap that ends before it begins.
-            let payload = gap.payload(to: max(gap.to ?? time, gap.from))
+            let payload = gap.payload(to: max(gap.to ?? end(of: gap, at: time), gap.from))
             try add(.recorderGap, "\(gap.key)/closed", [pair("gap", "close")], at: time, payload: payload)
+        }
+    }
+}
+
+extension WebSocketClosure {
+    /// The end of a link that the recorder itself ends: it was stopped, or gave up for a reason of its own.
+    static func ended(by error: (any Error)?) -> WebSocketClosure {
+        switch error {
+        case nil, is CancellationError: WebSocketClosure(code: 0, reason: "recorder stopped")
+        case let error as IngestError:
+            WebSocketClosure(code: 0, reason: "gave up: \(ConnectionCounters.shown(error.reason))")
+        default: WebSocketClosure(code: 0, reason: "recorder failed")
         }
     }
 }

@@ -53,6 +53,9 @@ final class SocketDriver<Machine: SocketMachine> {
     /// How far the machine's time is ahead of the clock: the sum of the time by which pauses were shortened.
     private var ahead = Duration.zero
 
+    /// The longest name of a host in the DNS, and a port.
+    private static var hostCharactersMax: Int { 260 }
+
     /// A wish to connect; `nil` for the configured URL.
     private struct PendingConnect {
         let url: String?
@@ -271,9 +274,10 @@ extension SocketDriver {
     private func connect(url: String?) async throws {
         await leaveSocket()
         attempt += 1
+        let endpoint = configuration.endpoint(redirected: url)
         do {
             let token = try await configuration.token.fresh()
-            let socket = try await configuration.connector.open(configuration.endpoint(redirected: url)) {
+            let socket = try await configuration.connector.open(endpoint) {
                 [attempt, inbox] events, bytes in
                 inbox.push(.socket(attempt: attempt, events), weight: bytes)
             }
@@ -285,7 +289,7 @@ extension SocketDriver {
             lifeMarks = recording.startLifeMarks()
             try receive(.opened(token: token), at: recording.clock.now())
         } catch let refusal as WebSocketRefusal {
-            try refused(refusal)
+            try refused(refusal, by: endpoint)
         } catch let trouble as HTTPTrouble {
             // The token could not be fetched; this is retried like any other failure to connect.
             complaints.failed("no token", "\(trouble)")
@@ -298,9 +302,10 @@ extension SocketDriver {
         }
     }
 
-    /// Records the server's answer, unless it is the same as before, and has the machine wait.
-    private func refused(_ refusal: WebSocketRefusal) throws {
-        complaints.failed("cannot connect", "\(refusal)")
+    /// Records the server's answer, unless it is the same as before, and has the machine wait. People are told which
+    /// server it was: it may be another one than they configured.
+    private func refused(_ refusal: WebSocketRefusal, by endpoint: WebSocketEndpoint) throws {
+        complaints.failed("cannot connect", "\(endpoint.hostHeader.prefix(Self.hostCharactersMax)): \(refusal)")
         guard case .status(let status, let wait) = refusal else {
             return try receive(.refused(retryAfter: nil), at: recording.clock.now())
         }
@@ -346,7 +351,11 @@ extension SocketDriver {
         await socket?.abort()
         let time = recording.clock.now()
         let pieces = Result {
-            if socket != nil { try journal.close(WebSocketClosure(code: 1001, reason: "recorder stopped"), at: time) }
+            if socket != nil {
+                var closure = WebSocketClosure.ended(by: fatal)
+                closure.code = 1001
+                try journal.close(closure, at: time)
+            }
             socket = nil
             try journal.endRun(topics: configuration.topics, closes: machine.closer(of: .stopped).rawValue, at: time)
             return journal.take()

@@ -18,7 +18,12 @@ struct StatusSession {
     init(_ recording: Recording, directory: String) throws {
         self.recording = recording
         prefix = directory.hasSuffix("/") ? directory : "\(directory)/"
-        journal = try ConnectionJournal(source: recording.source, kind: .statusFile, history: recording.history)
+        journal = try ConnectionJournal(
+            source: recording.source,
+            kind: .statusFile,
+            history: recording.history,
+            clock: recording.clock
+        )
         try remember(recording.history)
     }
 
@@ -65,9 +70,11 @@ struct StatusSession {
     }
 
     /// Records that the recorder stops, and opens the gap that the next run closes (I29).
-    mutating func stop() async throws {
+    ///
+    /// - Parameter error: why it gives up; `nil` if it was told to stop or is done.
+    mutating func stop(_ error: (any Error)? = nil) async throws {
         let time = recording.clock.now()
-        try journal.close(WebSocketClosure(code: 0, reason: "recorder stopped"), at: time)
+        try journal.close(.ended(by: error), at: time)
         try journal.endRun(topics: [nil], closes: "snapshot", at: time)
         try await append()
     }

@@ -70,6 +70,8 @@ public struct StatusSource: LiveSource {
             }
         } catch {
             watcher.stop()
+            // Where nothing can be appended any more, this cannot either.
+            try? await session.stop(error)
             throw error
         }
         watcher.stop()

@@ -9,8 +9,8 @@ extension IngestCommand {
     func recordLive() async throws {
         let source: any LiveSource =
             switch kind {
-            case .realtime: try realtime.source(address, live, name: try sourceName())
-            case .gateway: try gateway.source(address, live, name: try sourceName())
+            case .realtime: try realtime.source(address, rest, live, name: try sourceName())
+            case .gateway: try gateway.source(address, rest, live, name: try sourceName())
             default: try polledSource()
             }
         let options = write.storeOptions(isQuiet: output.quiet)

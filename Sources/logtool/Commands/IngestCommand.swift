@@ -80,6 +80,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup(title: "Options of capture and har") var capture: CaptureSourceOptions
     @OptionGroup(title: "Options of gateway") var gateway: GatewaySourceOptions
     @OptionGroup(title: "Options of realtime") var realtime: RealtimeSourceOptions
+    @OptionGroup(title: "Options of gateway and realtime") var rest: RESTSourceOptions
     @OptionGroup(title: "Options of github, status and cloudkit") var polled: PolledSourceOptions
     @OptionGroup(title: "Options of live sources") var live: LiveSourceOptions
     @OptionGroup(title: "Options of the log") var write: WriteOptions
@@ -92,7 +93,10 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         if let fault = polled.fault(forKind: kind.rawValue) { throw ValidationError(fault) }
         if let fault = capture.fault(for: kind) { throw ValidationError(fault) }
         if kind != .gateway && gateway.isGiven {
-            throw ValidationError("--rest, --intents and --refresh-… go with gateway only")
+            throw ValidationError("--intents and --refresh-… go with gateway only")
+        }
+        if ![.gateway, .realtime].contains(kind) && rest.isGiven {
+            throw ValidationError("--rest and --no-rest go with gateway and realtime only")
         }
         if kind != .realtime && realtime.isGiven {
             throw ValidationError("--table and --api-key-env go with realtime only")

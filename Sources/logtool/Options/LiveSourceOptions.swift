@@ -35,15 +35,41 @@ struct LiveSourceOptions: ParsableArguments {
     }
 }
 
-/// Options of a gateway source. Frames bring changes; the REST routes give the whole lists that close gaps.
-struct GatewaySourceOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The base of the REST routes; default: /api/v1 on the same server.", valueName: "url"))
+/// The base of REST routes as people give it.
+enum RESTArgument {
+    /// The word for no routes.
+    static let none = "none"
+
+    /// The base that sources take: empty for none.
+    static func base(_ text: String) -> String { text == none ? "" : text }
+}
+
+/// Options of a gateway or realtime source. Frames bring changes; the REST routes give the whole state that closes gaps.
+struct RESTSourceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The base of the REST routes, or none; default: /api/v1 or /rest/v1 on the same server.",
+            valueName: "url"
+        )
+    )
     var rest: String?
 
     /// For servers without the routes.
-    @Flag(help: "Take no REST snapshots: what was missed stays a gap.")
+    @Flag(help: "Take no REST snapshots, as --rest none: what was missed stays missing.")
     var noRest = false
 
+    var isGiven: Bool { rest != nil || noRest }
+
+    /// The base for a source; `nil` for the same server's, empty for none.
+    var base: String? { noRest ? "" : rest.map(RESTArgument.base) }
+
+    func validate() throws {
+        if noRest && rest != nil { throw ValidationError("give one of --rest and --no-rest") }
+    }
+}
+
+/// Options of a gateway source.
+struct GatewaySourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The intents of a Discord gateway; also makes the REST routes Discord's.", valueName: "n")
     )
@@ -60,10 +86,9 @@ struct GatewaySourceOptions: ParsableArguments {
     )
     var refreshFile: String?
 
-    var isGiven: Bool { rest != nil || noRest || intents != nil || refreshURL != nil || refreshFile != nil }
+    var isGiven: Bool { intents != nil || refreshURL != nil || refreshFile != nil }
 
     func validate() throws {
-        if noRest && rest != nil { throw ValidationError("give one of --rest and --no-rest") }
         if (refreshURL == nil) != (refreshFile == nil) {
             throw ValidationError("--refresh-url and --refresh-file go together")
         }

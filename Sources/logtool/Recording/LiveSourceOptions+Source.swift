@@ -16,14 +16,19 @@ extension GatewaySourceOptions {
     /// Reads no token and reaches no network; `check` and `run` of the source do.
     ///
     /// - Throws: `ValidationError` without any token; `IngestError` for an unusable URL.
-    func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
+    func source(
+        _ url: String,
+        _ rest: RESTSourceOptions,
+        _ live: LiveSourceOptions,
+        name: SourceName
+    ) throws -> any LiveSource {
         let refresh = refreshURL.flatMap { url in refreshFile.map { GatewaySource.Refresh(url: url, tokenFile: $0) } }
         guard live.token != nil || refresh != nil else {
             throw ValidationError("a gateway needs a token: give --token-env or --token-file")
         }
         return try GatewaySource(
             url: url,
-            restBase: noRest ? "" : rest,
+            restBase: rest.base,
             intents: intents,
             token: live.token ?? .none,
             refresh: refresh,
@@ -37,9 +42,15 @@ extension RealtimeSourceOptions {
     /// The source. Without a token it reads with the rights of the project's key.
     ///
     /// - Throws: `IngestError` for an unusable URL or table.
-    func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
+    func source(
+        _ url: String,
+        _ rest: RESTSourceOptions,
+        _ live: LiveSourceOptions,
+        name: SourceName
+    ) throws -> any LiveSource {
         try RealtimeSource(
             url: url,
+            restBase: rest.base,
             tables: table,
             apiKey: apiKeyEnv.map { .environment($0) },
             token: live.token,

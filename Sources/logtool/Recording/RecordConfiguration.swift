@@ -186,7 +186,7 @@ struct ConfigurationReader {
         settings.keyFile = try path(mapping, "api-key-file", place: place)
         settings.refreshURL = try text(mapping, "refresh-url", place: place)
         settings.refreshFile = try path(mapping, "refresh-file", place: place)
-        settings.rest = try text(mapping, "rest", place: place)
+        settings.rest = try text(mapping, "rest", place: place).map(RESTArgument.base)
         settings.environment = try text(mapping, "environment", place: place)
         settings.tables = try texts(mapping, "tables", place: place)
         settings.patterns = try texts(mapping, "patterns", place: place)

@@ -29,7 +29,7 @@ struct SourceSettings: Hashable, Sendable {
     /// The place of the second secret: Supabase's key, CloudKit's API token.
     var keyEnvironment: String?
     var keyFile: String?
-    /// The base of the REST routes (gateway, realtime); `nil` for the same server's.
+    /// The base of the REST routes (gateway, realtime); `nil` for the same server's, empty for none.
     var rest: String?
     /// Where access tokens are made of the refresh token in `refreshFile`, and that file, which is written anew
     /// (gateway).

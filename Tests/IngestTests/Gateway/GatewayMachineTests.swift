@@ -1,4 +1,5 @@
 #if Recorders
+import EventLog
 import TestSupport
 import Testing
 
@@ -121,6 +122,89 @@ import Testing
         let gap = SocketGap(number: 1, reason: .disconnected)
         let actions = table.message(#"{"op":0,"d":{},"s":4,"t":"RESUMED"}"#)
         #expect(actions == [.endGap(gap), .closeGap(gap, by: .replay), .work(.snapshot)])
+    }
+
+    /// The server that a session named is gone for good, while the configured one answers.
+    @Test func aSessionsOwnAddressThatIsDeadIsGivenUpForTheConfiguredOne() {
+        var table = GatewayTable.live(GatewayTable.discordReady)
+        _ = table.send(.workDone(.snapshot, isComplete: true))
+        _ = table.send(.closed(code: 1006))
+        for _ in 1...3 {
+            #expect(table.tickAtDeadline() == [.connect(url: "wss://other.example")])
+            _ = table.send(.refused(retryAfter: nil))
+        }
+        #expect(table.tickAtDeadline() == [.connect(url: nil)])
+        // The next run does not try the address again, and still resumes.
+        let saved = table.machine.sessionBytes.flatMap { GatewaySession(bytes: $0) }
+        #expect(saved == GatewaySession(id: "S", resumeURL: "", number: 1))
+        _ = table.send(.opened(token: "T"))
+        let resume = Array(#"{"op":6,"d":{"token":"T","session_id":"S","seq":1}}"#.utf8)
+        #expect(table.message(GatewayTable.hello) == [.send(resume)])
+        let gap = SocketGap(number: 1, reason: .disconnected)
+        #expect(table.message(#"{"op":0,"d":{},"s":2,"t":"RESUMED"}"#).contains(.closeGap(gap, by: .replay)))
+    }
+
+    /// Connections that the server ends before it greets: the session's address goes first, then the session.
+    @Test func aSessionThatLetsNoConnectionComeToAHandshakeIsGivenUp() {
+        var table = GatewayTable.live(GatewayTable.discordReady)
+        _ = table.send(.closed(code: 1006))
+        var addresses: [String?] = []
+        for _ in 1...6 {
+            for case .connect(let url) in table.tickAtDeadline() { addresses.append(url) }
+            _ = table.send(.opened(token: "T"))
+            _ = table.send(.closed(code: 1006))
+        }
+        #expect(addresses == ["wss://other.example", "wss://other.example", "wss://other.example", nil, nil, nil])
+        #expect(table.machine.session == nil)
+        _ = table.tickAtDeadline()
+        _ = table.send(.opened(token: "T"))
+        #expect(table.message(GatewayTable.hello) == [.send(GatewayTable.identify)])
+    }
+
+    /// A network that is down says nothing of a session.
+    @Test func aServerThatCannotBeReachedCostsNoSession() {
+        var table = GatewayTable.live()
+        _ = table.send(.closed(code: 1006))
+        for _ in 1...20 {
+            #expect(table.tickAtDeadline() == [.connect(url: nil)])
+            _ = table.send(.refused(retryAfter: nil))
+        }
+        #expect(table.machine.session?.id == "S")
+    }
+
+    @Test(arguments: [
+        ([0x78, 0x9C, 0x34, 0xC9] as [UInt8], "zlib-stream"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd-stream"),
+        ([0x83, 0x74, 0, 0], "etf"),
+    ])
+    func aServerWhoseFramesCannotBeReadStopsTheRecorder(_ frame: [UInt8], coding: String) {
+        var table = GatewayTable()
+        _ = table.tick(at: .zero)
+        _ = table.send(.opened(token: "T"))
+        let actions = table.send(.message(frame[...]))
+        guard case .stop(let reason) = actions.first else { return #expect(Bool(false), "\(actions)") }
+        #expect(reason.contains(coding))
+        #expect(table.machine.deadline == nil)
+    }
+
+    @Test(arguments: ["compress=zlib-stream", "v=10&compress=zstd-stream", "encoding=etf", "COMPRESS=zlib-stream"])
+    func anAddressThatAsksForFramesThatCannotBeReadIsRefused(_ query: String) throws {
+        let error = #expect(throws: IngestError.self) {
+            try GatewaySource(
+                url: "wss://gateway.example.org/?\(query)",
+                intents: 1,
+                token: .none,
+                name: SourceName("chat"),
+                follows: true
+            )
+        }
+        #expect(error?.code == .invalidArgument && error?.reason.contains("cannot be read") == true)
+        _ = try GatewaySource(
+            url: "wss://gateway.example.org/?v=10&encoding=json",
+            intents: 1,
+            token: .none,
+            name: SourceName("chat"),
+            follows: true
+        )
     }
 
     /// The numbers of a session tell nothing of what was missed before it began.

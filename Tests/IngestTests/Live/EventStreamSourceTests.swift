@@ -144,7 +144,7 @@ import Testing
     @Test(arguments: [
         ("id: 6\ndata: b", "replay"), ("event: x\nid: 6\ndata: b", "replay"), ("id: 9\ndata: b", "nothing"),
         ("id: 5\ndata: b", "nothing"), ("id: 1\ndata: b", "nothing"), ("data: b", "nothing"),
-        ("event: x\ndata: b", "nothing"), ("id: 0\ndata: b", "snapshot"), (": ping\n\nid: 6\ndata: b", "replay"),
+        ("event: x\ndata: b", "nothing"), ("id: 0\ndata: b", "nothing"), (": ping\n\nid: 6\ndata: b", "replay"),
         ("id: 18446744073709551616\ndata: b", "nothing"),
     ])
     func aReplayIsProvedByTheNextNumberOrIsNone(_ second: String, closer: String) async throws {
@@ -164,6 +164,107 @@ import Testing
         #expect(gaps.first?.text.contains(#""closes":"replay""#) == true)
         #expect(gaps.dropFirst().first?.attribute("gap") == "close")
         #expect(gaps.dropFirst().first?.text.contains("\"closes\":\"\(closer)\"") == true)
+    }
+
+    /// The id 0 begins a whole list on Punchlist's routes alone, and only where it holds tickets.
+    @Test(arguments: [
+        ("/subscribe/%23work", #"data: {"id":"t-1","title":"a"}"#, "snapshot"), ("/subscribe/%23work", "", "snapshot"),
+        ("/ko/status/%23work", #"data: {"type":"agent"}"#, "snapshot"), ("/events", #"data: {"id":"t-1"}"#, "nothing"),
+        ("/subscribe/%23work", "data: hello", "nothing"), ("/subscribe/x", #"data: {"count":1}"#, "nothing"),
+    ])
+    func anID0ProvesASnapshotOnlyWhereTheProtocolSaysSo(_ path: String, data: String, closer: String) async throws {
+        let bench = try LiveBench()
+        let server = try await ScriptedServer.start { request in
+            switch request.number {
+            case 1: .pieces(200, Self.type, [Array("id: 5\ndata: {\"id\":\"a\"}\n\n".utf8)])
+            case 2: .pieces(200, Self.type, [Array("id: 0\n\(data)\n\n".utf8)])
+            default: .full(204)
+            }
+        }
+        try await bench.record(source(server.url + path, follows: true))
+        await server.stop()
+        await bench.stop()
+        let closed = try bench.events().first { $0.attribute("gap") == "close" }
+        #expect(closed?.text.contains("\"closes\":\"\(closer)\"") == true, "\(closed?.text ?? "")")
+    }
+
+    /// A comment shows that the connection is heard, so nothing more is missed; what was missed before, the first event shows.
+    @Test func aGapEndsWhenTheConnectionIsHeardAgain() async throws {
+        let bench = try LiveBench()
+        let (pieces, continuation) = AsyncStream<[UInt8]>.makeStream()
+        let server = try await ScriptedServer.start { request in
+            switch request.number {
+            case 1: .pieces(200, Self.type, [Array("id: 5\ndata: a\n\n".utf8)])
+            case 2: .stream(Self.type, pieces)
+            default: .full(204)
+            }
+        }
+        continuation.yield(Array(": ping\n\n".utf8))
+        let task = Task { try await bench.record(source(server.url, follows: true)) }
+        while try bench.events().filter({ $0.kind == "sse.event/1" }).count < 2 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        // The comment is in the log; the event comes clearly later.
+        try await Task.sleep(for: .milliseconds(50))
+        continuation.yield(Array("id: 6\ndata: b\n\n".utf8))
+        continuation.finish()
+        _ = try await task.value
+        await server.stop()
+        await bench.stop()
+        let events = try bench.events()
+        let comment = try #require(events.first { $0.text == ": ping\n\n" })
+        let closed = try #require(events.first { $0.attribute("gap") == "close" })
+        #expect(closed.text.contains(#""to":"\#(comment.envelope.recordedAt)","closes":"replay""#), "\(closed.text)")
+    }
+
+    /// On a stream that only is kept alive nothing comes that could show what was missed, so the gap is closed by nothing.
+    @Test func aGapIsClosedOnAStreamOfCommentsAlone() async throws {
+        let bench = try LiveBench(time: SteppedTime())
+        let (pieces, continuation) = AsyncStream<[UInt8]>.makeStream()
+        let server = try await ScriptedServer.start { request in
+            switch request.number {
+            case 1: .pieces(200, Self.type, [Array("id: 5\ndata: a\n\n".utf8)])
+            default: .stream(Self.type, pieces)
+            }
+        }
+        // Marks of life let the bench's time pass.
+        let pings = Task {
+            while !Task.isCancelled {
+                continuation.yield(Array(": ping\n\n".utf8))
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+        try await bench.record(source(server.url, follows: true)) { $0.contains { $0.attribute("gap") == "close" } }
+        pings.cancel()
+        continuation.finish()
+        await server.stop()
+        await bench.stop()
+        let closed = try #require(try bench.events().first { $0.attribute("gap") == "close" })
+        #expect(closed.text.contains(#""closes":"nothing""#), "\(closed.text)")
+    }
+
+    /// An address that gave a stream before is tried again, whatever it answers now; in the next run, too.
+    @Test(arguments: [(404, [:] as [String: String]), (401, [:]), (200, ["Content-Type": "text/html"])])
+    func anAddressThatWorkedBeforeIsTriedAgain(_ status: Int, headers: [String: String]) async throws {
+        let bench = try LiveBench()
+        // The first run ends while the third answer is open, the second begins with a refusal.
+        let (pieces, continuation) = AsyncStream<[UInt8]>.makeStream()
+        continuation.yield(Array("data: 3\n\n".utf8))
+        let server = try await ScriptedServer.start { request in
+            switch request.number {
+            case 1, 5: .pieces(200, Self.type, [Array("data: \(request.number)\n\n".utf8)])
+            case 2, 4: .text(status, "<html>", headers)
+            case 3: .stream(Self.type, pieces)
+            default: .full(204)
+            }
+        }
+        try await bench.record(source(server.url, follows: true)) { $0.contains { $0.text.contains("data: 3") } }
+        continuation.finish()
+        try await bench.record(source(server.url, follows: true))
+        await server.stop()
+        await bench.stop()
+        #expect(try bench.texts("sse.event/1") == ["data: 1\n\n", "data: 3\n\n", "data: 5\n\n"])
+        #expect(try bench.events().contains { $0.kind == "recorder.http/1" && $0.attribute("status") == "\(status)" })
     }
 
     @Test(arguments: ["a\u{1}b", "\u{7F}", "\u{B}5", String(repeating: "9", count: 5_000)])
@@ -229,16 +330,16 @@ import Testing
         let (pieces, continuation) = AsyncStream<[UInt8]>.makeStream()
         let server = try await ScriptedServer.start { request in
             request.number == 1
-                ? .stream(Self.type, pieces) : .pieces(200, Self.type, [Array("id: 0\ndata: b\n\n".utf8)])
+                ? .stream(Self.type, pieces) : .pieces(200, Self.type, [Array("id: 0\ndata: {\"id\":\"b\"}\n\n".utf8)])
         }
         continuation.yield(Array("id: 0\ndata: a\n\ndata: unfin".utf8))
-        let live = try source(server.url, follows: true)
+        let live = try source(server.url + "/subscribe/%23work", follows: true)
         try await bench.record(live) { $0.contains { $0.kind == "sse.event/1" } }
         continuation.finish()
-        try await bench.record(source(server.url))
+        try await bench.record(source(server.url + "/subscribe/%23work"))
         await server.stop()
         await bench.stop()
-        #expect(try bench.texts("sse.event/1") == ["id: 0\ndata: a\n\n", "id: 0\ndata: b\n\n"])
+        #expect(try bench.texts("sse.event/1") == ["id: 0\ndata: a\n\n", "id: 0\ndata: {\"id\":\"b\"}\n\n"])
         let closed = try bench.events().filter { $0.attribute("gap") == "close" }
         #expect(closed.count == 1)
         #expect(closed.first?.text.contains("\"closes\":\"snapshot\"") == true)

@@ -28,6 +28,25 @@ import Testing
         )
     }
 
+    /// The list of a directory that GitHub cuts off can never be recorded: the recorder ends, and says why.
+    @Test func aRecorderThatGivesUpClosesItsLinkWithTheReason() async throws {
+        try scratch.write("general/a.md", "a")
+        try scratch.commit("first")
+        let github = FakeGitHub(scratch.path)
+        let server = try await ScriptedServer.start { request in
+            guard request.path.contains("/git/trees/") else { return try github.answer(request) }
+            return try FakeGitHub.json(["tree": [] as [String], "truncated": true])
+        }
+        let bench = try LiveBench()
+        let error = await #expect(throws: IngestError.self) { try await bench.record(source(server, follows: true)) }
+        await server.stop()
+        await bench.stop()
+        #expect(error?.code == .brokenRepository)
+        let closed = try #require(try bench.events().first { $0.attribute("link") == "close" })
+        let reason = closed.attribute("reason") ?? ""
+        #expect(reason.hasPrefix("gave up: directory") && reason.hasSuffix("cannot be read whole"), "\(reason)")
+    }
+
     /// What identifies an event apart from when it was received.
     private func contents(_ events: [RecordedEvent]) -> [String] {
         events.filter { $0.kind.hasPrefix("git.") }.map { "\($0.kind) \($0.key) \($0.text)" }

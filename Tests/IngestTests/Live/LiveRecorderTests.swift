@@ -118,14 +118,26 @@ import Testing
         #expect(try bench.events().count == 1)
     }
 
-    @Test func theRecordedTimeNeverFallsThoughTheClockDoes() throws {
-        let times = Mutex<[Int64]>([10, 20, 5, 6, 30])
-        let clock = LiveClock(
-            now: { Timestamp(seconds: times.withLock { $0.removeFirst() }) },
+    @Test func theRecordedTimeFollowsTheClockAndItsStepsAreNoticedAndToldOnce() throws {
+        // The wall clock and the steady one; the first look is at the start.
+        let looks: [(wall: Int64, steady: Int64)] = [(10, 1), (11, 2), (7_213, 4), (7_214, 5), (16, 7), (17, 8)]
+        let place = Mutex(0)
+        var clock = LiveClock(
+            now: { Timestamp(seconds: looks[place.withLock { $0 }].wall) },
             elapsed: { .zero },
             sleep: { _ in }
-        ).rising()
-        #expect((1...5).map { _ in clock.now().seconds } == [10, 20, 20, 20, 30])
+        )
+        clock.steady = { .seconds(looks[place.withLock { $0 }].steady) }
+        let told = Mutex<[Duration]>([])
+        let noticing = clock.noticingSteps { step in told.withLock { $0.append(step) } }
+        var found: [Int64] = []
+        for next in 1..<looks.count {
+            place.withLock { $0 = next }
+            found.append(noticing.now().seconds)
+            found.append(noticing.steps() / 1_000_000)
+        }
+        #expect(found == [11, 0, 7_213, 7_200, 7_214, 7_200, 16, 0, 17, 0])
+        #expect(told.withLock { $0 } == [.seconds(7_200)])
     }
 
     @Test func waitsDoubleToALimitWithUpToATenthOnTop() {

@@ -24,7 +24,8 @@ final class RecorderBench: Sendable {
 
     /// What a run's waiting goes by.
     private var clock: LiveClock {
-        LiveClock(
+        let start = ContinuousClock.now
+        var clock = LiveClock(
             now: { [self] in
                 let time = Date().timeIntervalSince1970 * 1e6
                 return Timestamp(microseconds: Int64(time) + clockOffset.withLock { $0 })
@@ -32,6 +33,8 @@ final class RecorderBench: Sendable {
             elapsed: { [time] in time.elapsed },
             sleep: { [time] in try await time.sleep(for: $0) }
         )
+        clock.steady = { ContinuousClock.now - start }
+        return clock
     }
 
     /// Records a source in a task of its own, as one process would, until that is cancelled.
