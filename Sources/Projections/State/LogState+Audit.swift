@@ -66,7 +66,7 @@ extension LogState {
             guard var entry = auditEntry(at: place, &long) else { continue }
             if earlier > 0 {
                 let before = max(0, place.entry - earlier)..<place.entry
-                entry.earlier = entries(of: place.key, source: place.source, in: before).map(\.sequence)
+                entry.earlier = entries(at: place, in: before, &long).map(\.sequence)
             }
             try body(entry)
         }
@@ -95,20 +95,26 @@ extension LogState {
         // Only the entry that has the fields before is read again, and the entry itself.
         var reader = AuditReader(reference)
         var last: AuditEntry?
-        if place.key.section.isOfMessages, place.entry >= LongHistory.countMin {
-            let thing = LongHistory(source: place.source, key: place.key)
-            if long[thing] == nil { long[thing] = entries(of: place.key, source: place.source) }
-            for index in [place.known, place.entry].compactMap({ $0 }) {
-                if let entry = long[thing]?[index] { last = reader.read(entry) }
-            }
-            return last
-        }
         for index in [place.known, place.entry].compactMap({ $0 }) {
-            for entry in entries(of: place.key, source: place.source, in: index..<index + 1) {
-                last = reader.read(entry)
-            }
+            for entry in entries(at: place, in: index..<index + 1, &long) { last = reader.read(entry) }
         }
         return last
+    }
+
+    /// Some entries of the history that a place lies in. All entries of a message with many are kept in `long`, because
+    /// each reading of one unpacks all of them.
+    private func entries(
+        at place: AuditPlace,
+        in range: Range<Int>,
+        _ long: inout [LongHistory: [HistoryEntry]]
+    ) -> [HistoryEntry] {
+        guard place.key.section.isOfMessages, place.entry >= LongHistory.countMin else {
+            return entries(of: place.key, source: place.source, in: range)
+        }
+        let thing = LongHistory(source: place.source, key: place.key)
+        let all = long[thing] ?? entries(of: place.key, source: place.source)
+        long[thing] = all
+        return Array(all[range.clamped(to: all.indices)])
     }
 
     private func entries(of key: EntityKey, source: Int, in range: Range<Int>? = nil) -> [HistoryEntry] {
