@@ -78,6 +78,11 @@ struct ChatScene {
         entries(channel, id).map(\.change)
     }
 
+    /// Of each entry of a message, its place among the versions if it came late.
+    mutating func lates(_ channel: String, _ id: String) -> [String?] {
+        entries(channel, id).map { entry in entry.late.map { "\($0.number) of \($0.count)" } }
+    }
+
     mutating func entries(_ channel: String, _ id: String) -> [HistoryEntry] {
         messages.history(of: EntityKey(.messages, names.id(channel), names.id(id)), context: context) ?? []
     }

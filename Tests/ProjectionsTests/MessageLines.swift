@@ -59,6 +59,7 @@ extension MessageRecord.Entry {
         members["revision"] = revision?.normalForm(names: names)
         members["new"] = .bool(isNewRevision)
         members["replaced"] = isReplaced ? .bool(true) : nil
+        members["arrival"] = arrival == .inTime ? nil : .int(arrival.rawValue)
         members["time"] = remoteTime?.normalForm
         members["by"] = .text(by)
         switch happening {
@@ -66,7 +67,8 @@ extension MessageRecord.Entry {
         case .moved(let from, let to):
             members["from"] = .object(from.members(names))
             members["to"] = .object(to.members(names))
-        case .created, .edited, .linked, .restored, .unreadable: break
+        case .unselected(let end): members["end"] = end?.normalForm
+        case .created, .edited, .linked, .restored, .selected, .unreadable: break
         }
         return .object(members)
     }

@@ -9,31 +9,31 @@ import Testing
 
     /// Versions that the remote orders. A row gives how the version compares with the current one, whether an equal
     /// version is known (`new`, `other`: with another content, `repeat`), whether the text differs, and then a verdict for
-    /// each standing. A verdict is the word of the entry, `+` for a new revision, `wins`, `live`.
+    /// each standing. A verdict is the word of the entry, `+` for a new revision, `late`, `wins`, `live`.
     private static let versions = """
         relation known  text    | nowhere            | live               | until written       | for ever
-        first    new    same    | created+ wins live | created+ wins live | created+ wins live  | created+ wins
-        first    new    changed | created+ wins live | created+ wins live | created+ wins live  | created+ wins
-        first    other  same    | created wins live  | created wins live  | created wins live   | created wins
-        first    other  changed | created wins live  | created wins live  | created wins live   | created wins
+        first    new    same    | created+ wins live | created+ wins live | created+ wins live  | created+ late wins
+        first    new    changed | created+ wins live | created+ wins live | created+ wins live  | created+ late wins
+        first    other  same    | created wins live  | created wins live  | created wins live   | created late wins
+        first    other  changed | created wins live  | created wins live  | created wins live   | created late wins
         first    repeat same    | none wins          | none wins          | created wins live   | none wins
         first    repeat changed | none wins          | none wins          | created wins live   | none wins
-        older    new    same    | linked+            | linked+            | restored+           | linked+
-        older    new    changed | edited+            | edited+            | restored+           | edited+
-        older    other  same    | linked             | linked             | restored            | linked
-        older    other  changed | edited             | edited             | restored            | edited
+        older    new    same    | linked+ late       | linked+ late       | linked+ late        | linked+ late
+        older    new    changed | edited+ late       | edited+ late       | edited+ late        | edited+ late
+        older    other  same    | linked late        | linked late        | linked late         | linked late
+        older    other  changed | edited late        | edited late        | edited late         | edited late
         older    repeat same    | none               | none               | none                | none
         older    repeat changed | none               | none               | none                | none
-        equal    new    same    | linked+ wins live  | linked+ wins live  | restored+ wins live | linked+ wins
-        equal    new    changed | edited+ wins live  | edited+ wins live  | restored+ wins live | edited+ wins
-        equal    other  same    | linked wins live   | linked wins live   | restored wins live  | linked wins
-        equal    other  changed | edited wins live   | edited wins live   | restored wins live  | edited wins
+        equal    new    same    | linked+ wins live  | linked+ wins live  | restored+ wins live | linked+ late wins
+        equal    new    changed | edited+ wins live  | edited+ wins live  | restored+ wins live | edited+ late wins
+        equal    other  same    | linked wins live   | linked wins live   | restored wins live  | linked late wins
+        equal    other  changed | edited wins live   | edited wins live   | restored wins live  | edited late wins
         equal    repeat same    | none wins          | none wins          | restored wins live  | none wins
         equal    repeat changed | none wins          | none wins          | restored wins live  | none wins
-        newer    new    same    | linked+ wins live  | linked+ wins live  | restored+ wins live | linked+ wins
-        newer    new    changed | edited+ wins live  | edited+ wins live  | restored+ wins live | edited+ wins
-        newer    other  same    | linked wins live   | linked wins live   | restored wins live  | linked wins
-        newer    other  changed | edited wins live   | edited wins live   | restored wins live  | edited wins
+        newer    new    same    | linked+ wins live  | linked+ wins live  | restored+ wins live | linked+ late wins
+        newer    new    changed | edited+ wins live  | edited+ wins live  | restored+ wins live | edited+ late wins
+        newer    other  same    | linked wins live   | linked wins live   | restored wins live  | linked late wins
+        newer    other  changed | edited wins live   | edited wins live   | restored wins live  | edited late wins
         newer    repeat same    | none wins          | none wins          | restored wins live  | none wins
         newer    repeat changed | none wins          | none wins          | restored wins live  | none wins
         """
@@ -172,6 +172,7 @@ import Testing
 
     private static func words(_ verdict: MessageRule.Verdict) -> String {
         var words = [verdict.entry.map { "\($0.word)" + ($0.isNewRevision ? "+" : "") } ?? "none"]
+        if verdict.entry?.isLate == true { words.append("late") }
         if verdict.wins { words.append("wins") }
         if verdict.becomesLive { words.append("live") }
         return words.joined(separator: " ")

@@ -12,7 +12,8 @@ import Testing
         scene.apply(scene.message("late", "1", edited: 25))
         #expect(scene.row(.messages, "7", "1")?["content"] == .string("third"))
         #expect(scene.row(.messages, "7", "1")?["revisions"] == .int(4))
-        #expect(scene.history("7", "1") == ["created", "edited", "edited", "edited"])
+        #expect(scene.history("7", "1") == ["created", "created", "edited", "edited"])
+        #expect(scene.lates("7", "1") == [nil, "1 of 2", nil, "3 of 4"])
     }
 
     @Test func aReplayIsNoRevisionAndNoHistory() {
@@ -107,7 +108,7 @@ import Testing
         late.apply(late.deleteGuild("3"))
         #expect(early.document == late.document)
         #expect(late.row(.deletedMessages, "7", "1")?["cause"] == .string("guild_deleted"))
-        #expect(early.history("7", "1") == ["deleted", "created"])
+        #expect(early.history("7", "1") == ["created", "deleted"])
     }
 
     @Test func reactionsAreASetThatMayPrecedeTheMessage() {

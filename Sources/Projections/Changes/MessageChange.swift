@@ -48,6 +48,8 @@ struct MessageWrite: Codable, Sendable {
     /// True if only the log orders the versions (commits): the later write wins, and each write with a new content is a
     /// revision. False if `version` orders them: the revisions are its distinct values.
     var revisesByArrival = false
+    /// True if a later statement of the remote is known, in which the message is as it was.
+    var isBehind = false
     /// A later version of the same content that arrived earlier. This version replaces it among the revisions.
     var replacesVersion: Timestamp?
     /// The packed content in the texts of the messages, if a decoder keeps it there; `nil` once a member differs from it.

@@ -4,7 +4,7 @@ import EventLog
 ///
 /// Each column holds the value of its last change in commit order; ties go by arrival. An INSERT or a DELETE resets
 /// everything older. The register remembers the identities of changes that had an effect, so a repeat does nothing. A
-/// change without effect is older than everything here, and so is its repeat.
+/// change without effect is older than everything here; where its history is kept, it is remembered, too (`note(late:at:)`).
 struct RowRegister: Codable, Sendable {
     /// Orders changes: by commit, then by arrival.
     struct Position: Codable, Hashable, Comparable, Sendable {
@@ -71,6 +71,19 @@ struct RowRegister: Codable, Sendable {
         return effect
     }
 
+    /// Whether a change comes late: one with a later position had an effect.
+    func isBehind(_ change: RowChange, at sequence: UInt64) -> Bool {
+        let position = Position(change, at: sequence)
+        return floor.map { position < $0.position } ?? false || lastUpdate.map { position < $0 } ?? false
+    }
+
+    /// Notes a late change that `apply` found to have no effect; false if it is a repeat, or a row that was read.
+    mutating func note(late change: RowChange, at sequence: UInt64) -> Bool {
+        if applied.contains(change.identity) || change.isReading { return false }
+        applied.append(change.identity, at: sequence)
+        return true
+    }
+
     /// Applies an UPDATE; false if it has no effect.
     private mutating func update(
         _ change: RowChange,
@@ -130,7 +143,7 @@ extension RowRegister {
     /// Whether `deleted_at` is set.
     var isSoftDeleted: Bool { columns.isSoftDeleted }
 
-    /// Whether a change that was noted had an effect. A change without effect leaves nothing.
+    /// Whether a change was noted.
     var isKnown: Bool { !applied.isEmpty }
 
     /// The last value of a column, as a text; `nil` if none is known.
@@ -148,7 +161,7 @@ extension RowRegister {
     /// What the row lists beside its values.
     var marks: RowColumns.Marks { columns.marks }
 
-    /// The sequences of the events whose change had an effect, in order of arrival. A compaction keeps these events.
+    /// The sequences of the events whose change was noted, in order of arrival. A compaction keeps these events.
     var changedAt: [UInt64] { applied.sequences }
 
     /// The current row; `nil` if it was deleted or never existed.

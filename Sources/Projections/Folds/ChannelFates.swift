@@ -32,6 +32,15 @@ struct ChannelFates: Codable, Sendable {
         return deletedGuilds[guild].map { Fate(cause: .guildDeleted, event: $0) }
     }
 
+    /// The event since which a channel is known to be gone; `nil` if it is not. Later than its fate's event if the guild was
+    /// gone before the channel was known to be in it.
+    func knownEnd(of channel: EntityID) -> EventReference? {
+        let withGuild = guildOfChannel[channel].flatMap { deletedGuilds[$0] }.map { deletion in
+            lateLinks[channel].map { $0.sequence > deletion.sequence ? $0 : deletion } ?? deletion
+        }
+        return [byName[channel], withGuild].compactMap { $0 }.min { $0.sequence < $1.sequence }
+    }
+
     /// The guild that a channel is known to be in; `nil` if none was named, as for direct messages.
     func guild(of channel: EntityID) -> EntityID? { guildOfChannel[channel] }
 

@@ -14,6 +14,9 @@ struct ChannelRecord: Codable, Sendable {
         case edited
         case restored
         case deleted(MessageDeletion.Cause)
+        /// The branch's tip has the channel, or lacks it. Not kept: made for whoever reads the history.
+        case selected
+        case unselected
     }
 
     /// One entry of the history.
@@ -41,6 +44,14 @@ struct ChannelRecord: Codable, Sendable {
         entries.append(Entry(event: event, happening: happening, fields: fields, isNaming: isNaming))
     }
 
+    /// The entry that says whether a branch's tip has the channel, if the entries tell otherwise (I33); `nil` if they tell so.
+    func selection(at event: EventReference) -> Entry? {
+        guard let last = entries.last else { return nil }
+        let isTold = if case .deleted = last.happening { false } else { true }
+        guard isTold != (standing == .live) else { return nil }
+        return Entry(event: event, happening: isTold ? .unselected : .selected, fields: fields, isNaming: false)
+    }
+
     /// Takes the fields of a statement, but for a missing guild, and appends a history entry; false if they are known.
     mutating func state(_ stated: ChannelFields, at event: EventReference) -> Bool {
         var stated = stated
@@ -51,14 +62,6 @@ struct ChannelRecord: Codable, Sendable {
         standing = .live
         enter(happening, at: event)
         return true
-    }
-
-    /// Inserts the channel's end at its event's place in the log, which may be before known entries: a channel may turn
-    /// out late to be in a guild that was deleted long before.
-    mutating func fall(_ fate: ChannelFates.Fate) {
-        let entry = Entry(event: fate.event, happening: .deleted(fate.cause), fields: fields, isNaming: false)
-        let place = entries.firstIndex { $0.event.sequence > fate.event.sequence } ?? entries.count
-        entries.insert(entry, at: place)
     }
 }
 
@@ -120,6 +123,8 @@ extension ChannelRecord.Happening {
         case .edited: "edited"
         case .restored: "restored"
         case .deleted: "deleted"
+        case .selected: "selected"
+        case .unselected: "unselected"
         }
     }
 }

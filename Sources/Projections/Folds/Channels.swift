@@ -63,7 +63,11 @@ struct Channels: Fold {
             return context.touch(EntityKey(.channels, channel))
         }
         guard let guild, records[place].fields.guild == nil else { return }
+        // Of a channel that is gone nothing is told any more. If it goes by this event, its end tells the guild.
+        let end = fates.knownEnd(of: channel)
+        if let end, end.sequence < context.event.sequence { return }
         records[place].fields.guild = guild
+        if end != nil { return }
         records[place].enter(.edited, at: context.event, isNaming: true)
         context.touch(EntityKey(.channels, channel))
     }
@@ -101,11 +105,12 @@ struct Channels: Fold {
         context.touch(EntityKey(.channels, channel))
     }
 
-    /// Records that a channel is gone for ever, alone or with its guild.
+    /// Records that a channel is gone for ever, alone or with its guild, at the event that told so: it may turn out late to be
+    /// in a guild that was deleted long before.
     private mutating func fall(_ channel: EntityID, in context: inout FoldContext) {
         guard let fate = fates.fate(of: channel) else { return }
         let place = recordPlaces[channel] ?? insert(ChannelFields(id: channel, guild: fates.guild(of: channel)))
-        records[place].fall(fate)
+        records[place].enter(.deleted(fate.cause), at: context.event)
         context.touch(EntityKey(.channels, channel))
     }
 
@@ -141,15 +146,21 @@ extension Channels {
     }
 
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
-        guard key.section == .channels, let place = recordPlaces[key.first] else { return nil }
-        return records[place].entries.map { $0.historyEntry(names: context.names) }
+        entries(for: key, context)?.map { $0.historyEntry(names: context.names) }
+    }
+
+    /// The entries of a channel, with the one for the tip of a branch. A channel that is gone for ever has its end.
+    private func entries(for key: EntityKey, _ context: RowContext) -> [ChannelRecord.Entry]? {
+        guard key.section == .channels, let record = recordPlaces[key.first].map({ records[$0] }) else { return nil }
+        guard fates.fate(of: key.first) == nil, let selection = context.tip.flatMap({ record.selection(at: $0) }) else {
+            return record.entries
+        }
+        return record.entries + [selection]
     }
 
     /// Makes only the entries in `places`, unlike the default.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
-        guard key.section == .channels, let entries = recordPlaces[key.first].map({ records[$0].entries }) else {
-            return []
-        }
+        guard let entries = entries(for: key, context) else { return [] }
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
     }
 

@@ -56,26 +56,50 @@ extension Community {
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
         if let entry = lastSaying(of: key, context) { return [entry] }
         guard let register = register(of: key), !register.entries.isEmpty else { return nil }
-        return entries(of: register, in: register.entries.indices, context.names)
+        let shown = shownEntries(of: register)
+        return entries(shown, in: shown.indices, context.names)
     }
 
     /// Makes only the entries in `places`, unlike the default.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
         if let entry = lastSaying(of: key, context) { return places.contains(0) ? [entry] : [] }
         guard let register = register(of: key) else { return [] }
-        return entries(of: register, in: places.clamped(to: register.entries.indices), context.names)[...]
+        let shown = shownEntries(of: register)
+        return entries(shown, in: places.clamped(to: shown.indices), context.names)[...]
     }
 
-    private func entries(of register: Register<CommunityValue>, in places: Range<Int>, _ names: Names) -> [HistoryEntry]
-    {
-        var before = places.lowerBound > 0 ? register.entries[places.lowerBound - 1].value : nil
-        return register.entries[places].map { entry in
+    private func entries(
+        _ shown: [Register<CommunityValue>.Entry],
+        in places: Range<Int>,
+        _ names: Names
+    ) -> [HistoryEntry] {
+        var before = places.lowerBound > 0 ? shown[places.lowerBound - 1].value : nil
+        return shown[places].map { entry in
             Steps.count(1)
             defer { before = entry.value }
             let change = entry.value == nil ? "removed" : (before == nil ? "added" : "changed")
             let fields = (entry.value ?? before)?.members(names: names) ?? JSONObject()
             return HistoryEntry(at: entry.event, change: change, fields: fields)
         }
+    }
+
+    /// The entries of a register as its row shows them: nobody stays in a voice channel that is gone.
+    private func shownEntries(of register: Register<CommunityValue>) -> [Register<CommunityValue>.Entry] {
+        var shown: [Register<CommunityValue>.Entry] = []
+        for (index, entry) in register.entries.enumerated() {
+            guard let end = entry.value?.voiceChannel.flatMap({ fates.knownEnd(of: $0) }) else {
+                // Leaving a channel that is gone changes nothing.
+                if entry.value != nil || shown.last?.value != nil { shown.append(entry) }
+                continue
+            }
+            // Whoever comes after the end never shows; who came before shows until then, or until the next entry.
+            if entry.event.sequence < end.sequence { shown.append(entry) }
+            let next = register.entries.indices.contains(index + 1) ? register.entries[index + 1].event : nil
+            guard shown.last?.value != nil, next.map({ $0.sequence > end.sequence }) ?? true else { continue }
+            let gone = end.sequence > entry.event.sequence ? end : entry.event
+            shown.append(Register.Entry(event: gone, value: nil))
+        }
+        return shown
     }
 
     /// The only history entry of typing or a read state: the last event.

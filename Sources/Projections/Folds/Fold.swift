@@ -34,7 +34,7 @@ protocol Fold: StatePart {
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]?
 
     /// The entries at some places of `history(of:context:)`; places beyond its ends are left out. A fold whose entries
-    /// cost much to make implements it itself.
+    /// cost much to make implements it itself, and may then leave out the numbers of late versions.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry>
 
     /// Drops everything that a compaction under the policy drops (I13). Idempotent.
@@ -73,6 +73,8 @@ struct RowContext {
     let asOf: Timestamp
     /// The client's reading rules behind these rows; empty for the canonical reading (I16).
     var rules: ReadingRules = []
+    /// The event that set the branch's tip; `nil` for a source without commits.
+    var tip: EventReference?
 }
 
 /// The rule for what a compaction keeps.
@@ -101,11 +103,13 @@ public struct HistoryEntry: Codable, Hashable, Sendable {
     public var by: String?
     /// Finer words for the change, such as `retitled`; empty for kinds of entities without such words.
     public var kinds: [String]
-    /// The entity's fields after the event; of a deletion, its last known fields.
+    /// The entity's fields after the event; of a deletion, its last known fields; of a late version, the version's own.
     public var fields: JSONObject
     /// The fields before the event, where the entry or the one before it does not show the whole entity (`partial`): of a
     /// partial entry those that the event changed. `nil` for all other entries.
     public var before: JSONObject?
+    /// What makes the version late, which is then no change of the entity; `nil` for all other entries.
+    public var late: LateVersion?
 
     /// Whether the fields are only those that the event changed.
     public var isPartial: Bool { fields["partial"]?.bool == true }
@@ -116,7 +120,8 @@ public struct HistoryEntry: Codable, Hashable, Sendable {
         remoteTime: Timestamp? = nil,
         by: String? = nil,
         kinds: [String] = [],
-        fields: JSONObject = JSONObject()
+        fields: JSONObject = JSONObject(),
+        late: LateVersion? = nil
     ) {
         self.sequence = event.sequence
         self.recordedAt = event.recordedAt
@@ -125,5 +130,6 @@ public struct HistoryEntry: Codable, Hashable, Sendable {
         self.by = by
         self.kinds = kinds
         self.fields = fields
+        self.late = late
     }
 }

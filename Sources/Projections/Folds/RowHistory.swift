@@ -10,7 +10,7 @@ import EventLog
 /// events (I34).
 struct RowHistory: Codable, Sendable {
     /// One event that changed the row.
-    private struct Entry: Codable {
+    fileprivate struct Entry: Codable {
         let sequence: SequenceNumber
         let recordedAt: Timestamp
         let committedAt: Timestamp
@@ -19,7 +19,16 @@ struct RowHistory: Codable, Sendable {
         /// The marks that came and went; `nil` if none did. Of an `added` row, those that it has.
         let marks: RowMarksChange?
 
-        var isPartial: Bool { if case .partial = values { true } else { false } }
+        /// The values that differ, if the entry does not show the whole row; `nil` if it does.
+        var partial: [PartialChange]? {
+            switch values {
+            case .partial(let changes): changes
+            case .late(let late): late.partial
+            case .whole, .kept, .listed: nil
+            }
+        }
+
+        var isPartial: Bool { partial != nil }
     }
 
     /// A place from which on rows are made without the entries before it.
@@ -41,10 +50,13 @@ struct RowHistory: Codable, Sendable {
         case listed([RowEffect.ColumnChange])
         /// The values that differ, of a row that the entry does not show whole.
         case partial([PartialChange])
+        /// Those of a change that came late.
+        indirect case late(LateChange)
 
         /// The columns with their new values, `nil` for one that the row lost.
         var columns: [RowEffect.ColumnChange] {
             switch self {
+            case .late(let late): late.columns
             case .kept(let columns): columns.columns
             case .listed(let columns): columns
             case .partial(let changes): changes.map { RowEffect.ColumnChange(name: $0.name, value: $0.after) }
@@ -59,6 +71,65 @@ struct RowHistory: Codable, Sendable {
         let name: String
         let before: StoredJSON?
         let after: StoredJSON?
+
+        /// Changed columns with their values before, which are among those that the change states. Both lists are in the
+        /// order of the names.
+        static func list(
+            _ changed: [RowEffect.ColumnChange],
+            replaced: [RowEffect.ColumnChange]
+        ) -> [PartialChange] {
+            var rest = replaced[...]
+            return changed.map { column in
+                while let next = rest.first, ExactText.precedes(next.name, column.name) { rest.removeFirst() }
+                let before = rest.first.flatMap { ExactText.areSame($0.name, column.name) ? $0.value : nil }
+                return PartialChange(name: column.name, before: before, after: column.value?.detached)
+            }
+        }
+    }
+
+    /// A change that came late.
+    fileprivate struct LateChange: Codable {
+        let operation: RowChange.Operation
+        /// What the change states, with texts of its own.
+        let stated: [RowEffect.ColumnChange]
+        /// The names of columns that it does not state.
+        let unknown: [String]
+        /// The values of the known row that it changed; `nil` for a value that the row lost.
+        let columns: [RowEffect.ColumnChange]
+        /// Whether it changed the known row.
+        let changesRow: Bool
+        /// The changed values with those before, of a row that the entry does not show whole; `nil` for any other.
+        let partial: [PartialChange]?
+
+        init(_ change: RowChange, _ effect: RowEffect?) {
+            operation = change.operation
+            let shape = change.record.shape
+            stated = shape.sorted.map {
+                RowEffect.ColumnChange(name: shape.names[$0], value: change.record[$0].detached)
+            }
+            let names = Set(shape.names.map { ExactText($0) })
+            unknown = change.columns.names.filter { !names.contains(ExactText($0)) }.sorted(by: ExactText.precedes)
+            changesRow = effect?.hasChangedRow ?? false
+            columns = changesRow ? (effect?.changed.columns ?? []).map(\.detached) : []
+            partial = changesRow ? effect?.replaced.map { PartialChange.list(columns, replaced: $0) } : nil
+        }
+
+        /// What the change states as the row that it would be alone; `nil` for a DELETE.
+        var row: SettledRow? {
+            guard operation.givesRow else { return nil }
+            let members = stated.compactMap { column in
+                column.value.map { JSONObject.Member(name: column.name, value: $0.value) }
+            }
+            return SettledRow(record: JSONObject(distinct: members), unknownColumns: unknown, staleColumns: [])
+        }
+
+        var change: String {
+            switch operation {
+            case .insert: "added"
+            case .update: "changed"
+            case .delete: "removed"
+            }
+        }
     }
 
     private var changes: [Entry] = []
@@ -70,6 +141,27 @@ struct RowHistory: Codable, Sendable {
     private static let baseDistance = 64
 
     init() {}
+
+    /// Adds an entry for a change that came late.
+    ///
+    /// - Parameter effect: What it changed all the same; `nil` for a change without effect.
+    mutating func add(late change: RowChange, _ effect: RowEffect?, of register: RowRegister, at event: EventReference)
+    {
+        let late = LateChange(change, effect)
+        let marks = effect.map {
+            $0.wasPresent ? $0.marks : RowMarksChange(from: RowColumns.Marks(), to: register.marks)
+        }
+        changes.append(
+            Entry(
+                sequence: event.sequence,
+                recordedAt: event.recordedAt,
+                committedAt: change.committedAt,
+                kinds: late.changesRow ? effect.map { RowKinds($0) } ?? [] : [],
+                values: .late(late),
+                marks: marks?.isEmpty == false ? marks : nil
+            )
+        )
+    }
 
     /// Adds an entry for a change that altered the row as it shows.
     mutating func add(_ effect: RowEffect, of register: RowRegister, _ change: RowChange, at event: EventReference) {
@@ -110,7 +202,9 @@ struct RowHistory: Codable, Sendable {
     private static func values(_ effect: RowEffect, of register: RowRegister) -> Values {
         // A changed value gets a text of its own, or it would keep the values of its whole record.
         if effect.wasPresent {
-            if let replaced = effect.replaced { return partial(effect.changed.columns, replaced) }
+            if let replaced = effect.replaced {
+                return .partial(PartialChange.list(effect.changed.columns, replaced: replaced))
+            }
             return switch effect.changed {
             case .stated(let columns): .kept(KeptColumns(columns))
             case .listed(let columns): .listed(columns.map(\.detached))
@@ -118,22 +212,6 @@ struct RowHistory: Codable, Sendable {
         }
         if let record = register.onlyRecord { return .whole(record) }
         return .listed(register.values.map { RowEffect.ColumnChange(name: $0.name, value: $0.value.detached) })
-    }
-
-    /// Changed columns with their values before, which are among those that the change states.
-    private static func partial(
-        _ changed: [RowEffect.ColumnChange],
-        _ replaced: [RowEffect.ColumnChange]
-    ) -> Values {
-        var rest = replaced[...]
-        return .partial(
-            changed.map { column in
-                // Both are in the order of the names.
-                while let next = rest.first, ExactText.precedes(next.name, column.name) { rest.removeFirst() }
-                let before = rest.first.flatMap { ExactText.areSame($0.name, column.name) ? $0.value : nil }
-                return PartialChange(name: column.name, before: before, after: column.value?.detached)
-            }
-        )
     }
 
     /// All entries. Cost: O(changes), and O(columns) for each entry that is not partial.
@@ -144,13 +222,27 @@ struct RowHistory: Codable, Sendable {
     /// The entries at some places; places beyond the ends are left out. Cost: O(changes) from the last base before the first
     /// place that is not partial, and O(columns) for each entry that is not.
     func entries(in places: Range<Int>) -> [HistoryEntry] {
+        let places = places.clamped(to: changes.indices)
+        // Which version a late one is follows from all before it.
+        let isAnyLate = changes[places].contains(where: \.isLate)
+        let numbered = isAnyLate ? changes[..<places.upperBound] : []
+        let lates = LateVersion.places(of: numbered.map(\.position)) { numbered[$0].isLate }
         var walk = Walk()
-        return places.clamped(to: changes.indices).map { place in
+        var lastTold = changes[..<places.lowerBound].lastIndex(where: \.tellsRow)
+        return places.map { place in
             let change = changes[place]
+            defer { if change.tellsRow { lastTold = place } }
             if case .partial(let columns) = change.values { return Self.entry(change, columns) }
+            if let late = change.values.late, let number = lates[place] {
+                let known = Self.known(after: late, change) {
+                    walk.go(to: place, of: self)
+                    return walk.row.members
+                }
+                return Self.entry(change, late, number, known)
+            }
             // Behind a partial entry, nobody could tell the row before otherwise.
             var before: JSONObject?
-            if place > 0, changes[place - 1].isPartial {
+            if let lastTold, changes[lastTold].isPartial {
                 walk.go(to: place - 1, of: self)
                 before = walk.row.members
             }
@@ -188,7 +280,7 @@ struct RowHistory: Codable, Sendable {
         if own.isEmpty { return nil }
         var (before, after) = (JSONObject(), JSONObject())
         for change in own {
-            guard case .partial(let columns) = change.values else { return nil }
+            guard let columns = change.partial else { return nil }
             for column in columns {
                 if after[column.name] == nil, let value = column.before { before[column.name] = value.value }
                 after[column.name] = column.after?.value
@@ -207,6 +299,38 @@ struct RowHistory: Codable, Sendable {
         members.before["staleColumns"] = Self.names(marks.flatMap(\.settled))
         members.after["staleColumns"] = Self.names(marks.flatMap(\.stale))
         return members
+    }
+
+    /// A late entry: what the version stated, and what is known of the row after it if it changed that.
+    private static func entry(
+        _ change: Entry,
+        _ late: LateChange,
+        _ place: LateVersion.Place,
+        _ known: (after: JSONObject, before: JSONObject?)?
+    ) -> HistoryEntry {
+        var entry = HistoryEntry(
+            at: EventReference(sequence: change.sequence, recordedAt: change.recordedAt),
+            change: late.change,
+            remoteTime: change.committedAt,
+            kinds: change.kinds.names,
+            fields: late.row?.members ?? JSONObject(),
+            late: LateVersion(number: place.number, of: place.count, known: known?.after)
+        )
+        entry.before = known?.before
+        return entry
+    }
+
+    /// The row after a late change; `nil` if that left the row as it was. Of a row that is not shown whole, what changed,
+    /// and what that was before.
+    private static func known(
+        after late: LateChange,
+        _ change: Entry,
+        _ members: () -> JSONObject
+    ) -> (after: JSONObject, before: JSONObject?)? {
+        guard late.changesRow else { return nil }
+        guard let columns = late.partial else { return (members(), nil) }
+        let entry = entry(change, columns)
+        return (entry.fields, entry.before)
     }
 
     private static func names(_ names: [String]) -> JSONValue { .array(names.map { .string($0) }) }
@@ -264,6 +388,7 @@ struct RowHistory: Codable, Sendable {
                     "stale": (change.marks?.stale).map { Self.names($0) },
                     "seen": (change.marks?.seen).map { Self.names($0) },
                     "settled": (change.marks?.settled).map { Self.names($0) },
+                    "late": change.values.late?.normalForm,
                 ])
             }
         )
@@ -329,7 +454,7 @@ extension RowHistory {
         for change in saved {
             changes.append(change)
             row.apply(change)
-            addBase { (row.columns, row.marks) }
+            if !change.isLate { addBase { (row.columns, row.marks) } }
         }
     }
 }
@@ -384,8 +509,34 @@ struct RowKinds: OptionSet, Codable, Sendable {
     var names: [String] { Self.named.filter { contains($0.0) }.map(\.1) }
 }
 
+extension RowHistory.Entry {
+    /// The place in the order of commits.
+    fileprivate var position: RowRegister.Position? {
+        RowRegister.Position(committedAt: committedAt, sequence: sequence.rawValue)
+    }
+
+    fileprivate var isLate: Bool { values.late != nil }
+
+    /// False for a late change that left the row as it was.
+    fileprivate var tellsRow: Bool { values.late?.changesRow ?? true }
+}
+
+extension RowHistory.LateChange {
+    /// Everything but what the entry's own members have.
+    fileprivate var normalForm: JSONValue {
+        .object([
+            "operation": .string(operation.rawValue), "changes": .bool(changesRow), "isPartial": .bool(partial != nil),
+            "stated": .array(stated.map { .array([.string($0.name), $0.value?.value ?? .null]) }),
+            "unknown": .array(unknown.map { .string($0) }),
+        ])
+    }
+}
+
 extension RowHistory.Values: Codable {
-    private enum CodingKeys: CodingKey { case whole, listed, partial }
+    private enum CodingKeys: CodingKey { case whole, listed, partial, late }
+
+    /// The late change; `nil` for any other.
+    var late: RowHistory.LateChange? { if case .late(let late) = self { late } else { nil } }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -393,6 +544,8 @@ extension RowHistory.Values: Codable {
             self = .whole(record)
         } else if let changes = try container.decodeIfPresent([RowHistory.PartialChange].self, forKey: .partial) {
             self = .partial(changes)
+        } else if let late = try container.decodeIfPresent(RowHistory.LateChange.self, forKey: .late) {
+            self = .late(late)
         } else {
             self = .listed(try container.decode([RowEffect.ColumnChange].self, forKey: .listed))
         }
@@ -408,6 +561,7 @@ extension RowHistory.Values: Codable {
         var partial: [RowHistory.PartialChange]?
         if case .partial(let changes) = self { partial = changes }
         try container.encodeIfPresent(partial, forKey: .partial)
-        if partial == nil { try container.encode(columns, forKey: .listed) }
+        try container.encodeIfPresent(late, forKey: .late)
+        if partial == nil, late == nil { try container.encode(columns, forKey: .listed) }
     }
 }

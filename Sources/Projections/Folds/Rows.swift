@@ -3,7 +3,8 @@ import EventLog
 /// The rows of realtime tables, other than conversations and tasks, and their histories.
 ///
 /// A row is folded from its distinct changes in commit order; see `RowRegister`. Its history has an entry for each
-/// event that changed it, in order of arrival: `added`, `changed` or `removed`. `kinds` names the columns:
+/// event that changed it, in order of arrival: `added`, `changed` or `removed`, and one for each change that came late
+/// (I33). `kinds` names the columns:
 /// `soft_deleted` and `restored` (`deleted_at`), `opened` (`last_opened_at` alone), `retitled` (`title`), `updated`
 /// (any other).
 ///
@@ -229,10 +230,10 @@ struct Rows: Fold {
         return history.entries(in: places)[...]
     }
 
-    /// Drops nothing: of rows, a compaction drops only repeats and changes that came too late to have an effect.
+    /// Drops nothing: of rows, a compaction drops only repeats and stale readings.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
-    /// Adds the changes that had an effect; every history entry comes from one of them.
+    /// Adds the changes that the registers noted; every history entry comes from one of them.
     func collectNeeded(into sequences: inout SequenceSet) {
         for place in entries.indices {
             if let index = entries[place].place {
@@ -298,16 +299,23 @@ struct FoldedRow: Codable, Sendable {
         _ = apply(first, at: event, &relations)
     }
 
-    /// Applies a change. Whether the row shows another way then: a change may have an effect on the register alone, such as
-    /// a newer position of an equal value.
+    /// Applies a change. Whether the row or its history shows another way then: a change may have an effect on the register
+    /// alone, such as a newer position of an equal value.
     fileprivate mutating func apply(
         _ change: RowChange,
         at event: EventReference,
         _ relations: inout ShapeRelations
     ) -> Bool {
-        guard let effect = register.apply(change, at: event.sequence.rawValue, &relations), effect.hasChangedRow else {
-            return false
+        let sequence = event.sequence.rawValue
+        let isLate = register.isBehind(change, at: sequence)
+        let effect = register.apply(change, at: sequence, &relations)
+        // A row that was read a moment before a change came is no version of its own.
+        if isLate, !change.isReading || effect?.hasChangedRow == true {
+            guard effect != nil || register.note(late: change, at: sequence) else { return false }
+            history.add(late: change, effect, of: register, at: event)
+            return true
         }
+        guard let effect, effect.hasChangedRow else { return false }
         history.add(effect, of: register, change, at: event)
         return true
     }

@@ -4,7 +4,7 @@ package import EventLog
 /// followed or must be made anew.
 package struct CacheMeta: Equatable, Sendable {
     /// The version of the meta table and of the program's own cache. Raise it with every change of `OwnSchema`.
-    package static let version = 3
+    package static let version = 4
     private static let tableStart = "table:"
     private static let decoderStart = "decoder:"
     /// The value of `format` in a cache that this version makes.

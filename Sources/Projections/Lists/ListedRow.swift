@@ -197,7 +197,7 @@ package struct RowPath: BitwiseCopyable, Sendable {
 extension LentEntry {
     /// The members of the row of an entry, in order. The raw values are their names.
     enum Member: String, CaseIterable {
-        case source, channel, id, number, sequence, recordedAt, remoteTime, change, by, fields
+        case source, channel, id, number, sequence, recordedAt, remoteTime, change, by, late, version, of, fields, known
     }
 
     /// The value of a member other than `source` and `fields`.
@@ -211,6 +211,10 @@ extension LentEntry {
         case .remoteTime: remoteTime
         case .change: .string(change)
         case .by: by
+        case .late: late == nil ? .none : .value(.bool(true))
+        case .version: late.map { .count($0.place.number) } ?? .none
+        case .of: late.map { .count($0.place.count) } ?? .none
+        case .known: late?.isKnown == true ? .value(.object(fields)) : .none
         case .source, .fields: .none
         }
     }
@@ -218,9 +222,9 @@ extension LentEntry {
     fileprivate func object(source: String) -> JSONObject {
         var members = [JSONObject.Member(name: Member.source.rawValue, value: .string(source))]
         for member in Member.allCases {
-            if let value = self[member].json { members.append(.init(name: member.rawValue, value: value)) }
+            let value = member == .fields ? .object(fields) : self[member].json
+            if let value { members.append(.init(name: member.rawValue, value: value)) }
         }
-        members.append(.init(name: Member.fields.rawValue, value: .object(fields)))
         return JSONObject(distinct: members)
     }
 }

@@ -98,7 +98,9 @@ extension SourceState {
         let places = (ofRows + (0..<messages.store.count).filter(messages.hasHistoryAlone))[...]
         for (index, place) in places.enumerated() {
             messages.prefetch(places, after: index)
-            try messages.forEachEntry(at: place, names) { try body(.entry($0, source: source)) }
+            try messages.forEachEntry(at: place, names, tip: parts.commits.tipEvent) {
+                try body(.entry($0, source: source))
+            }
         }
     }
 
@@ -147,7 +149,9 @@ extension SourceState {
                 ("remoteTime", .text(entry.remoteTime?.description)), ("change", .string(entry.change)),
                 ("by", .text(entry.by)),
                 ("kinds", entry.kinds.isEmpty ? nil : .array(entry.kinds.map { .string($0) })),
-                ("fields", .object(entry.fields)),
+                ("late", entry.late == nil ? nil : .bool(true)), ("version", entry.late.map { .int($0.number) }),
+                ("of", entry.late.map { .int($0.count) }), ("fields", .object(entry.fields)),
+                ("known", (entry.late?.known).map { .object($0) }),
             ]
             let members = own.compactMap { name, value in value.map { JSONObject.Member(name: name, value: $0) } }
             return .object(JSONObject(distinct: start + members))

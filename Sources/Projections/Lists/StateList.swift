@@ -52,7 +52,11 @@ public enum StateList: Hashable, Sendable {
         switch self {
         case .section(let section): section.rowMembers
         case .history:
-            keyMembers + ["number", "sequence", "recordedAt", "remoteTime", "change", "by", "kinds", "fields"]
+            keyMembers + [
+                "number", "sequence", "recordedAt", "remoteTime", "change", "by", "kinds", "late", "version", "of",
+                "fields",
+                "known",
+            ]
         case .notes: ["source", "parent", "place", "kind", "name", "path", "note", "pinned"]
         case .sources: ["source", "recordedAt", "remoteTime", "tip"]
         }

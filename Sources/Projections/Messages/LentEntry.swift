@@ -17,6 +17,14 @@ package struct LentEntry {
     let cause: String?
     /// `nil` for other changes than a move.
     let move: LentMove?
+    /// `nil` unless the entry is a late version.
+    let late: Late?
+
+    /// A late version's place among those that had arrived, and whether it changed what is known (`LateVersion`).
+    struct Late {
+        let place: LateVersion.Place
+        let isKnown: Bool
+    }
 
     /// The fields of an entry, in order. The raw values are their names.
     enum Field: String, CaseIterable {
@@ -71,18 +79,32 @@ indirect enum LentMove {
 
 extension Messages {
     /// Lends the history of the message at a place, oldest first.
-    func forEachEntry(at place: Int, _ names: Names, _ body: (LentEntry) throws -> Void) rethrows {
+    ///
+    /// - Parameter tip: As in `RowContext`.
+    func forEachEntry(
+        at place: Int,
+        _ names: Names,
+        tip: EventReference?,
+        _ body: (LentEntry) throws -> Void
+    ) rethrows {
         let cell = store.cells[place]
         let key = store.key(at: place)
         if cell.form != .packed {
-            for (number, entry) in store.record(at: place).entries.enumerated() {
-                try body(LentEntry(entry, number, of: key, names))
+            let record = store.record(at: place)
+            let selection = tip.flatMap { record.selection(at: $0) }
+            let entries = selection.map { record.entries + [$0] } ?? record.entries
+            let places = entries.latePlaces
+            for (number, entry) in entries.enumerated() {
+                let late = places[number].map { LentEntry.Late(place: $0, isKnown: entry.arrival == .lateAndKnown) }
+                try body(LentEntry(entry, number, late, of: key, names))
             }
             return
         }
+        // One entry is never late, and most messages have one.
+        let lates = cell.last == 0 ? [:] : store.lateEntries(of: cell)
         var number = 0
         try store.forEachEntryInOrder(of: cell) { entry in
-            try lend(entry, number, of: key, names, body)
+            try lend(entry, number, lates[number], of: key, names, body)
             number += 1
         }
     }
@@ -92,19 +114,46 @@ extension Messages {
     private func lend(
         _ entry: PackedEntry,
         _ number: Int,
+        _ late: LentEntry.Late?,
         of key: MessageKey,
         _ names: Names,
         _ body: (LentEntry) throws -> Void
     ) rethrows {
-        guard entry.happening.hasVersion else { return try body(LentEntry(entry, number, nil, of: key, names)) }
-        try store.withVersion(entry.version) { try body(LentEntry(entry, number, $0, of: key, names)) }
+        guard entry.happening.hasVersion else { return try body(LentEntry(entry, number, late, nil, of: key, names)) }
+        try store.withVersion(entry.version) { try body(LentEntry(entry, number, late, $0, of: key, names)) }
+    }
+}
+
+extension MessageStore {
+    /// The late versions of a packed message, by the numbers of their entries. Cost: O(entries) if there are none.
+    fileprivate func lateEntries(of cell: MessageCell) -> [Int: LentEntry.Late] {
+        var arrivals = PackedArrivals()
+        var found: [MessageRecord.Entry.Arrival] = []
+        var versions: [PackedTime?] = []
+        forEachEntryInOrder(of: cell) { entry in
+            found.append(arrivals.next(entry))
+            versions.append(entry.happening.isWrite ? entry.version.editedAt : nil)
+        }
+        let places = LateVersion.places(of: versions) { found[$0] != .inTime }
+        return Dictionary(
+            uniqueKeysWithValues: places.map { number, place in
+                (number, LentEntry.Late(place: place, isKnown: found[number] == .lateAndKnown))
+            }
+        )
     }
 }
 
 extension LentEntry {
-    fileprivate init(_ entry: MessageRecord.Entry, _ number: Int, of key: MessageKey, _ names: Names) {
+    fileprivate init(
+        _ entry: MessageRecord.Entry,
+        _ number: Int,
+        _ late: Late?,
+        of key: MessageKey,
+        _ names: Names
+    ) {
         (channel, id) = (LentValue(key.channel, names), LentValue(key.id, names))
-        (self.number, event, change) = (number, entry.event, entry.happening.word)
+        (self.number, event, self.late) = (number, entry.event, late)
+        change = late == nil ? entry.happening.word : MessageRecord.Entry.word(ofLate: entry.revision?.version)
         (remoteTime, by) = (LentValue(entry.remoteTime?.description), LentValue(entry.by))
         version = entry.revision.map { .saying($0.saying) }
         replyTo = version?.replyTo.map { LentValue($0, names) } ?? .none
@@ -112,7 +161,8 @@ extension LentEntry {
         case .deleted(let end): (cause, move) = (end.cause.rawValue, nil)
         case .moved(let from, let to):
             (cause, move) = (nil, .move(from: .object(from.members(names)), to: .object(to.members(names))))
-        case .created, .edited, .linked, .restored, .unreadable: (cause, move) = (nil, nil)
+        case .unselected(let end): (cause, move) = (end?.cause.rawValue, nil)
+        case .created, .edited, .linked, .restored, .selected, .unreadable: (cause, move) = (nil, nil)
         }
     }
 
@@ -121,13 +171,17 @@ extension LentEntry {
     fileprivate init(
         _ entry: PackedEntry,
         _ number: Int,
+        _ late: Late?,
         _ version: LentVersion?,
         of key: MessageKey,
         _ names: Names
     ) {
         (channel, id) = (LentValue(key.channel, names), LentValue(key.id, names))
         let happening = entry.happening.word.happening(at: entry.event)
-        (self.number, event, change) = (number, entry.event, happening.word)
+        (self.number, event, self.late) = (number, entry.event, late)
+        change =
+            late == nil
+            ? happening.word : MessageRecord.Entry.word(ofLate: entry.version.editedAt.timestamp)
         self.version = version
         replyTo = version?.replyTo.map { LentValue($0, names) } ?? .none
         move = nil

@@ -100,8 +100,9 @@ struct MessageNormalFormWriter: ~Copyable {
         // The last entry with the current version: the write that counts, or a deletion behind it. A write that does not
         // count has a lesser version.
         var (count, current) = (0, -1)
+        var arrivals = PackedArrivals()
         store.forEachEntryInOrder(of: cell) { entry in
-            write(entry, in: store)
+            write(entry, arrivals.next(entry), in: store)
             if entry.happening.counts || entry.happening.hasVersion && !entry.happening.isWrite { current = count }
             count += 1
         }
@@ -117,21 +118,28 @@ struct MessageNormalFormWriter: ~Copyable {
 
     private mutating func write(_ entry: MessageRecord.Entry) {
         begin(entry.happening.letter, entry.event, isNewRevision: entry.isNewRevision, isReplaced: entry.isReplaced)
+        write(entry.arrival)
         switch entry.happening {
         case .deleted(let end): write(end)
         case .moved(let from, let to):
             write(from)
             write(to)
-        case .created, .edited, .linked, .restored, .unreadable: break
+        case .unselected(let end): if let end { write(end) } else { writer.raw("-") }
+        case .created, .edited, .linked, .restored, .selected, .unreadable: break
         }
         if let revision = entry.revision { write(revision) } else { writer.raw("-") }
         time(entry.remoteTime)
         text(entry.by)
     }
 
-    private mutating func write(_ entry: PackedEntry, in store: MessageStore) {
+    private mutating func write(
+        _ entry: PackedEntry,
+        _ arrival: MessageRecord.Entry.Arrival,
+        in store: MessageStore
+    ) {
         let word = entry.happening.word
         begin(word.letter, entry.event, isNewRevision: entry.happening.isNewRevision, isReplaced: false)
+        write(arrival)
         if !entry.happening.isWrite, case .deleted(let end) = word.happening(at: entry.event) { write(end) }
         if entry.happening.hasVersion { write(entry.version, in: store) } else { writer.raw("-") }
         // A gateway's deletion has neither a time nor an author. A write has those of its version, as `write(of:_:)`
@@ -139,6 +147,15 @@ struct MessageNormalFormWriter: ~Copyable {
         guard entry.happening.isWrite, entry.happening.hasVersion else { return writer.raw("--") }
         time(entry.version.editedAt.timestamp ?? entry.version.createdAt.timestamp)
         author(entry.version, in: store)
+    }
+
+    /// Writes whether a version is late; nothing for most.
+    private mutating func write(_ arrival: MessageRecord.Entry.Arrival) {
+        switch arrival {
+        case .inTime: break
+        case .late: writer.raw("l")
+        case .lateAndKnown: writer.raw("k")
+        }
     }
 
     private mutating func begin(
@@ -294,6 +311,8 @@ extension MessageRecord.Entry.Happening {
         case .unreadable: "u"
         case .moved: "m"
         case .deleted: "d"
+        case .selected: "s"
+        case .unselected: "n"
         }
     }
 }

@@ -87,6 +87,7 @@ extension MessageRecord.Entry: StateCodable {
         try revision.write(to: encoder)
         encoder.writeTruth(isNewRevision)
         encoder.writeTruth(isReplaced)
+        arrival.write(to: encoder)
         try remoteTime.write(to: encoder)
         try by.write(to: encoder)
     }
@@ -98,9 +99,22 @@ extension MessageRecord.Entry: StateCodable {
             revision: try .read(from: decoder),
             isNewRevision: try decoder.readTruth(),
             isReplaced: try decoder.readTruth(),
+            arrival: try .read(from: decoder),
             remoteTime: try .read(from: decoder),
             by: try .read(from: decoder)
         )
+    }
+}
+
+extension MessageRecord.Entry.Arrival: StateCodable {
+    func write(to encoder: StateEncoder) { encoder.writeNumber(rawValue) }
+
+    static func read(from decoder: StateDecoder) throws -> MessageRecord.Entry.Arrival {
+        switch try decoder.readTag(below: 3) {
+        case 0: .inTime
+        case 1: .late
+        default: .lateAndKnown
+        }
     }
 }
 
@@ -119,18 +133,24 @@ extension MessageRecord.Entry.Happening: StateCodable {
             encoder.writeNumber(UInt8(5))
             try end.write(to: encoder)
         case .unreadable: encoder.writeNumber(UInt8(6))
+        case .selected: encoder.writeNumber(UInt8(7))
+        case .unselected(let end):
+            encoder.writeNumber(UInt8(8))
+            try end.write(to: encoder)
         }
     }
 
     static func read(from decoder: StateDecoder) throws -> MessageRecord.Entry.Happening {
-        switch try decoder.readTag(below: 7) {
+        switch try decoder.readTag(below: 9) {
         case 0: .created
         case 1: .edited
         case 2: .linked
         case 3: .restored
         case 4: .moved(from: try .read(from: decoder), to: try .read(from: decoder))
         case 5: .deleted(try .read(from: decoder))
-        default: .unreadable
+        case 6: .unreadable
+        case 7: .selected
+        default: .unselected(try .read(from: decoder))
         }
     }
 }

@@ -147,6 +147,19 @@ extension MessageRecord {
             /// These two are indirect, as most entries are writes and every entry has room for one.
             indirect case moved(from: MessageKey, to: MessageKey)
             indirect case deleted(End)
+            /// The branch's tip has another of the known versions.
+            case selected
+            /// The branch's tip lacks the message, which was deleted there if there is an end.
+            indirect case unselected(End?)
+        }
+
+        /// Whether a version came late (I33).
+        enum Arrival: UInt8, Sendable {
+            case inTime
+            /// It changed nothing that is known.
+            case late
+            /// It became the current version of a message that is gone.
+            case lateAndKnown
         }
 
         var event: EventReference
@@ -158,6 +171,8 @@ extension MessageRecord {
         var isNewRevision = false
         /// True if an earlier version with the same content arrived late and replaced this one.
         var isReplaced = false
+        /// Whether the version that the event brought came late.
+        var arrival = Arrival.inTime
         /// The remote's own time of the change and its author, as in `MessageWrite`.
         var remoteTime: Timestamp?
         var by: String?
@@ -169,7 +184,7 @@ extension MessageRecord {
         var isWrite: Bool {
             switch happening {
             case .created, .edited, .linked, .restored: true
-            case .moved, .deleted, .unreadable: false
+            case .moved, .deleted, .unreadable, .selected, .unselected: false
             }
         }
     }

@@ -51,6 +51,8 @@ enum MessageRule {
         var word: Word
         /// Whether the version counts as a revision.
         var isNewRevision: Bool
+        /// Whether the version came late, and so is no change of the message (I33).
+        var isLate = false
     }
 
     /// What a version does to its message.
@@ -70,6 +72,8 @@ enum MessageRule {
     /// - Parameters:
     ///   - relation: how the version compares with the current one.
     ///   - standing: the message's standing before.
+    ///   - isGone: whether the message's channel is gone for ever.
+    ///   - isBehind: whether the remote has told of a later time already, in which the message is as it was.
     ///   - isKnown: whether an equal version was written before, and not replaced.
     ///   - repeatsKnown: whether the last such version has the same content. Evaluated only if there is one.
     ///   - changesText: whether the text differs from the current version's. Evaluated only if the entry depends on it.
@@ -77,24 +81,23 @@ enum MessageRule {
     static func judge(
         _ relation: Relation,
         _ standing: Standing,
+        isGone: Bool = false,
+        isBehind: Bool = false,
         isKnown: Bool,
         repeatsKnown: @autoclosure () -> Bool,
         changesText: @autoclosure () -> Bool
     ) -> Verdict {
         let wins = relation.wins
-        // A repeat that wins brings back a message that was deleted until written.
-        if isKnown, !(wins && standing == .deletedUntilWritten), repeatsKnown() {
-            return Verdict(entry: nil, wins: wins, becomesLive: false)
-        }
-        let word = word(
-            isFirst: relation == .first,
-            comesBack: standing == .deletedUntilWritten,
-            changesText: changesText()
-        )
+        let isPast = !wins || isBehind && relation != .first
+        // A version of now brings back a message that was deleted until written; so does a repeat.
+        let comesBack = standing == .deletedUntilWritten && !isPast
+        if isKnown, !comesBack, repeatsKnown() { return Verdict(entry: nil, wins: wins, becomesLive: false) }
+        let word = word(isFirst: relation == .first, comesBack: comesBack, changesText: changesText())
+        let isLate = isPast || isGone || standing == .deletedForever
         return Verdict(
-            entry: Entry(word: word, isNewRevision: !isKnown),
+            entry: Entry(word: word, isNewRevision: !isKnown, isLate: isLate),
             wins: wins,
-            becomesLive: wins && standing != .deletedForever
+            becomesLive: wins && (comesBack || standing == .live || standing == .nowhere)
         )
     }
 

@@ -5,7 +5,8 @@ extension MessageStore {
     func unpacked(_ cell: MessageCell) -> MessageRecord {
         let key = MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
         var history: [MessageRecord.Entry] = []
-        forEachEntryInOrder(of: cell) { history.append(entry($0, of: key)) }
+        var arrivals = PackedArrivals()
+        forEachEntryInOrder(of: cell) { history.append(entry($0, arrivals.next($0), of: key)) }
         let current = version(of: cell).map { MessageRevision(write(of: key, $0)) }
         return MessageRecord(key: key, standing: standing(of: cell), current: current, entries: history)
     }
@@ -22,13 +23,18 @@ extension MessageStore {
     }
 
     /// A packed entry as a record has it. Packed histories contain no moves and no replaced versions.
-    private func entry(_ packed: PackedEntry, of key: MessageKey) -> MessageRecord.Entry {
+    private func entry(
+        _ packed: PackedEntry,
+        _ arrival: MessageRecord.Entry.Arrival,
+        of key: MessageKey
+    ) -> MessageRecord.Entry {
         let write = packed.happening.hasVersion ? write(of: key, packed.version) : nil
         return MessageRecord.Entry(
             event: packed.event,
             happening: packed.happening.word.happening(at: packed.event),
             revision: write.map(MessageRevision.init),
             isNewRevision: packed.happening.isNewRevision,
+            arrival: arrival,
             // A gateway's deletion has neither a time nor an author.
             remoteTime: packed.happening.isWrite ? write?.remoteTime : nil,
             by: packed.happening.isWrite ? write?.by : nil
@@ -57,6 +63,26 @@ extension MessageStore {
             remoteTime: version.editedAt.timestamp ?? version.createdAt.timestamp,
             by: author
         )
+    }
+}
+
+/// Finds the late versions among the entries of a packed message, which do not store it: they follow from the versions that
+/// count and the deletions, as in `MessageRule.judge`.
+struct PackedArrivals {
+    private var isGone = false
+
+    init() {}
+
+    /// Whether the version of the next entry is late.
+    @inline(__always)
+    mutating func next(_ entry: PackedEntry) -> MessageRecord.Entry.Arrival {
+        guard entry.happening.isWrite else {
+            isGone = true
+            return .inTime
+        }
+        if !entry.happening.counts { return .late }
+        // A packed version that counts has another content than the one before: a repeat makes no entry.
+        return isGone ? .lateAndKnown : .inTime
     }
 }
 

@@ -13,7 +13,9 @@ extension Messages {
             return touchAnswers(to: deletion.key, in: &context)
         }
         change(place, in: &context) { record in
-            if MessageRule.takesEffect(end.rule, after: record.deletion) { record.delete(end) }
+            guard MessageRule.takesEffect(end.rule, after: record.deletion) else { return }
+            if record.current?.order == .byCreation { record.enterSelection(at: end.since) }
+            record.delete(end)
         }
     }
 
@@ -24,13 +26,15 @@ extension Messages {
         }
     }
 
-    /// Records the end of the messages in a channel that is gone for ever. Messages that were never written get no
-    /// entry: if they are written later, `write` enters the end then. O(messages of the channel).
+    /// Records the end of the messages in a channel that is gone for ever, at the event that told of it: the channel's guild
+    /// may have gone before. Messages that were never written get no entry: if they are written later, `write` enters the
+    /// end then. O(messages of the channel).
     mutating func fall(_ channel: EntityID, in context: inout FoldContext) {
         guard let fate = fates.fate(of: channel) else { return }
+        let event = context.event
         for place in store.places(in: channel) where store.wasWritten(at: place) {
             // `state(at:)` already sees the fate. Only the history and the touched rows are missing.
-            if !store.fallPacked(at: place, fate) { store.change(at: place) { $0.fall(fate) } }
+            if !store.fallPacked(at: place, fate, event) { store.change(at: place) { $0.fall(fate, at: event) } }
             let key = store.key(at: place)
             touch(key, in: &context)
             touchAnswers(to: key, in: &context)
@@ -51,6 +55,7 @@ extension Messages {
         guard from != to else { return }
         let event = context.event
         let origin = place(for: from)
+        if let origin { store.change(at: origin) { $0.enterSelection(at: event) } }
         // The history before the move. The move's own entry is entered on both sides below.
         let past = origin.map { store.record(at: $0) }
         let entry = MessageRecord.Entry(
@@ -91,12 +96,22 @@ extension MessageRecord {
         standing = .deleted(end)
     }
 
-    /// Enters the end of its channel at that event's place in the log, which may be before the last entry, if
-    /// `MessageRule.channelEndEnters`.
-    mutating func fall(_ fate: ChannelFates.Fate) {
+    /// Sets the deletion without an entry, but for a message of a conversation: a late row may tell another time or cause of the
+    /// deletion that is known.
+    mutating func deleteAgain(_ end: End) {
+        if case .deleted(let known) = standing, case .at = current?.order,
+            known.cause != end.cause || known.deletedAt != end.deletedAt
+        {
+            enter(.deletion(end, of: current, at: end.since))
+        }
+        standing = .deleted(end)
+    }
+
+    /// Enters the end of its channel, if `MessageRule.channelEndEnters`, at the event by which it became known.
+    mutating func fall(_ fate: ChannelFates.Fate, at event: EventReference) {
         guard MessageRule.channelEndEnters(after: deletion) else { return }
         let end = End(cause: fate.cause, permanence: .forever, since: fate.event)
-        enter(.deletion(end, of: current, at: fate.event))
+        enter(.deletion(end, of: current, at: event))
     }
 }
 

@@ -266,9 +266,10 @@ extension MessageStore {
     /// Enters the end of the channel, if `MessageRule.channelEndEnters`. Returns false, without a change, if the message
     /// must be a record for that: it is one, the event does not fit a packed entry, or the end is older than the newest
     /// entry.
-    mutating func fallPacked(at place: Int, _ fate: ChannelFates.Fate) -> Bool {
+    mutating func fallPacked(at place: Int, _ fate: ChannelFates.Fate, _ event: EventReference) -> Bool {
         let cell = cells[place]
-        guard cell.form == .packed, fate.cause != .deleted, fate.event.isPackable else { return false }
+        // An entry has room for one event, which is the end's own but for a guild that was gone before.
+        guard cell.form == .packed, fate.cause != .deleted, fate.event == event, event.isPackable else { return false }
         guard MessageRule.channelEndEnters(after: cell.standing.deletion) else { return true }
         guard newestSequence(of: cell) <= fate.event.sequence.rawValue else { return false }
         let current = version(of: cell)

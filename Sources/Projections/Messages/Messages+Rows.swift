@@ -50,15 +50,26 @@ extension Messages {
     /// The history is the same under both sections of messages, also of messages without a row; `nil` if the message is
     /// not known, or only from reactions.
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
-        guard let record = record(for: key), !record.entries.isEmpty else { return nil }
-        return record.entries.map { $0.historyEntry(names: context.names) }
+        guard let entries = entries(for: key, context), !entries.isEmpty else { return nil }
+        let places = entries.latePlaces
+        return entries.enumerated().map { index, entry in
+            entry.historyEntry(names: context.names, late: places[index])
+        }
     }
 
-    /// Makes only the entries at `places`, though a packed message is unpacked whole.
+    /// Makes only the entries at `places`, though a packed message is unpacked whole. Late versions have no numbers.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
-        guard let entries = record(for: key)?.entries else { return [] }
+        guard let entries = entries(for: key, context) else { return [] }
         Steps.count(entries.count)
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
+    }
+
+    /// The entries of a message, with the one for the tip of a branch.
+    private func entries(for key: EntityKey, _ context: RowContext) -> [MessageRecord.Entry]? {
+        record(for: key).map { record in
+            guard let selection = context.tip.flatMap({ record.selection(at: $0) }) else { return record.entries }
+            return record.entries + [selection]
+        }
     }
 
     /// The record of a message under either of its keys; `nil` for keys of other sections and unknown messages.
@@ -77,16 +88,44 @@ extension MessageKey {
 
 extension MessageRecord.Entry {
     /// The entry for people and scripts. For any other change than a version it contains the last known fields.
-    func historyEntry(names: Names) -> HistoryEntry {
+    ///
+    /// - Parameter place: the number of a late version, if known.
+    func historyEntry(names: Names, late place: LateVersion.Place? = nil) -> HistoryEntry {
         var fields = revision?.saying.members(names: names) ?? JSONObject()
+        if arrival != .inTime {
+            let known = arrival == .lateAndKnown ? fields : nil
+            return HistoryEntry(
+                at: event,
+                change: Self.word(ofLate: revision?.version),
+                remoteTime: remoteTime,
+                by: by,
+                fields: fields,
+                late: LateVersion(number: place?.number ?? 0, of: place?.count ?? 0, known: known)
+            )
+        }
         switch happening {
         case .deleted(let end): fields["cause"] = .string(end.cause.rawValue)
         case .moved(let from, let to):
             fields["from"] = .object(from.members(names))
             fields["to"] = .object(to.members(names))
-        case .created, .edited, .linked, .restored, .unreadable: break
+        case .unselected(let end): fields["cause"] = (end?.cause.rawValue).map { .string($0) }
+        case .created, .edited, .linked, .restored, .selected, .unreadable: break
         }
         return HistoryEntry(at: event, change: happening.word, remoteTime: remoteTime, by: by, fields: fields)
+    }
+}
+
+extension MessageRecord.Entry {
+    /// The word for a late version in `HistoryEntry.change`: what the remote did when it made the version, which the words of
+    /// the others compare with what is known.
+    static func word(ofLate version: Timestamp?) -> String { version == nil ? "created" : "edited" }
+}
+
+extension [MessageRecord.Entry] {
+    /// The places of the late versions among the versions that had arrived, by index.
+    var latePlaces: [Int: LateVersion.Place] {
+        if !contains(where: { $0.arrival != .inTime }) { return [:] }
+        return LateVersion.places(of: map { $0.isWrite ? $0.revision?.rank : nil }) { self[$0].arrival != .inTime }
     }
 }
 
@@ -101,6 +140,8 @@ extension MessageRecord.Entry.Happening {
         case .unreadable: "unreadable"
         case .moved: "moved"
         case .deleted: "deleted"
+        case .selected: "selected"
+        case .unselected: "unselected"
         }
     }
 }

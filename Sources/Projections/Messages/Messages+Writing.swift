@@ -9,13 +9,12 @@ extension Messages {
         let event = context.event
         let fate = fates.fate(of: write.key.channel)
         change(place, in: &context) { record in
-            // `fall(_:in:)` passed over this message because it had not been written. Entering the end now, at its
-            // place in the log, gives the history that the other order of arrival gives.
-            if !record.wasWritten, let fate { record.fall(fate) }
+            // `fall(_:in:)` passed over this message because it had not been written. It was not known before this event.
+            if !record.wasWritten, let fate { record.fall(fate, at: event) }
             if write.revisesByArrival {
                 record.writeByArrival(write, at: event)
             } else {
-                record.writeByVersion(write, at: event)
+                record.writeByVersion(write, isGone: fate != nil, at: event)
             }
         }
     }
@@ -36,7 +35,7 @@ extension Messages {
     }
 
     /// Applies the move of a branch's tip: another known standing becomes current, without a history entry unless the
-    /// message became unreadable. Only commits give such changes.
+    /// message became unreadable. Only commits give such changes, and the late rows of a conversation.
     mutating func stand(_ key: MessageKey, _ standing: MessageStanding, in context: inout FoldContext) {
         guard let place = place(for: key) else { return }
         let event = context.event
@@ -47,7 +46,7 @@ extension Messages {
                 record.standing = .live
             case .deleted(let deletion, let since, let last):
                 record.current = last.map(MessageRevision.init) ?? record.current
-                record.standing = .deleted(MessageRecord.End(deletion, since: since))
+                record.deleteAgain(MessageRecord.End(deletion, since: since))
             case .nowhere:
                 // The last known version is the one written last, whichever versions tips selected in between.
                 record.current = record.entries.last { $0.revision != nil }?.revision
@@ -78,11 +77,12 @@ extension MessageRecord {
             repeatsCurrent: current?.saying == revision.saying,
             changesText: changesText(write, revision)
         )
+        if verdict.entry != nil { enterSelection(at: event) }
         carryOut(verdict, write, revision, at: event)
     }
 
     /// Takes a version as `MessageRule.judge` has it.
-    fileprivate mutating func writeByVersion(_ write: MessageWrite, at event: EventReference) {
+    fileprivate mutating func writeByVersion(_ write: MessageWrite, isGone: Bool, at event: EventReference) {
         let revision = MessageRevision(write)
         if let version = write.replacesVersion { replace(version) }
         // Of equal versions the later in the log counts, so a repeat is compared with the last one.
@@ -90,6 +90,8 @@ extension MessageRecord {
         let verdict = MessageRule.judge(
             MessageRule.Relation(of: revision.rank, to: current?.rank),
             judgedStanding,
+            isGone: isGone,
+            isBehind: write.isBehind,
             isKnown: same != nil,
             repeatsKnown: same?.revision?.saying == revision.saying,
             changesText: changesText(write, revision)
@@ -115,6 +117,7 @@ extension MessageRecord {
                     happening: Entry.Happening(entry.word),
                     revision: revision,
                     isNewRevision: entry.isNewRevision,
+                    arrival: Entry.Arrival(entry, changesKnown: verdict.wins && current?.saying != revision.saying),
                     remoteTime: write.remoteTime,
                     by: write.by
                 )
@@ -131,6 +134,14 @@ extension MessageRecord {
         guard case .at = revision.order else { return }
         current?.order = revision.order
         placedBy = event.sequence.rawValue
+    }
+}
+
+extension MessageRecord.Entry.Arrival {
+    /// - Parameter changesKnown: Whether the version becomes the current one and has another content. Evaluated only if the
+    ///   version is late.
+    fileprivate init(_ entry: MessageRule.Entry, changesKnown: @autoclosure () -> Bool) {
+        self = !entry.isLate ? .inTime : changesKnown() ? .lateAndKnown : .late
     }
 }
 

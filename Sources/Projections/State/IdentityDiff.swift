@@ -46,7 +46,7 @@ package enum IdentityDiff {
         var differences: [IdentityDifference] = []
         forEachHistory(in: state) { entity, entries in
             let isUnknown = !other.knows(entity)
-            let missing = entries.filter { !other.take(entity, $0) }
+            let missing = entries.filter { $0.bringsVersion && !other.take(entity, $0) }
             guard !missing.isEmpty else { return }
             differences.append(
                 IdentityDifference(entity: entity, lacking: side, isUnknown: isUnknown, entries: missing)
@@ -91,6 +91,7 @@ package enum IdentityDiff {
         private static func hash(_ entity: EntityReference, _ entry: HistoryEntry?) -> Hash256 {
             let ids = EntityReference(kind: entity.kind, parts: Array(entity.parts.dropFirst())).description
             guard let entry else { return Hasher256.hash(Array("\(ids)\n".utf8)) }
+            // Also of one that came late.
             let isEnd = ["deleted", "removed", "ended"].contains(entry.change)
             let saying =
                 isEnd ? "end \(entry.fields["cause"]?.text ?? "")" : JSONValue.object(entry.fields).canonicalText

@@ -50,12 +50,15 @@ extension LogState {
                 guard isWanted(place.reference) else { return }
                 let entries = entries(of: place.key, source: place.source)
                 var reader = AuditReader(place.reference)
+                // The last entry that gave fields, which an entry after it changes.
+                var basis: Int?
                 for (index, entry) in entries.enumerated() {
-                    guard let found = reader.read(entry), try includes(found) else { continue }
-                    let known = reader.knownPlace
-                    places.append(
-                        AuditPlace(entry.sequence, place.source, place.key, index, known, order: places.count)
-                    )
+                    if let found = reader.read(entry), try includes(found) {
+                        places.append(
+                            AuditPlace(entry, place.source, place.key, index, basis: basis, order: places.count)
+                        )
+                    }
+                    if entry.knownFields(of: kind) != nil { basis = index }
                 }
             }
         }
@@ -94,11 +97,14 @@ extension LogState {
         else { return nil }
         // Only the entry that has the fields before is read again, and the entry itself.
         var reader = AuditReader(reference)
-        var last: AuditEntry?
-        for index in [place.known, place.entry].compactMap({ $0 }) {
-            for entry in entries(at: place, in: index..<index + 1, &long) { last = reader.read(entry) }
+        if let basis = place.basis {
+            for entry in entries(at: place, in: basis..<basis + 1, &long) { _ = reader.read(entry) }
         }
-        return last
+        guard var entry = entries(at: place, in: place.entry..<place.entry + 1, &long).first else { return nil }
+        if let late = entry.late {
+            entry.late = LateVersion(number: place.late.number, of: place.late.count, known: late.known)
+        }
+        return reader.read(entry)
     }
 
     /// Some entries of the history that a place lies in. All entries of a message with many are kept in `long`, because
@@ -140,21 +146,17 @@ private struct AuditPlace: Comparable {
     let source: Int
     let key: EntityKey
     let entry: Int
-    /// The index of the entry before it that gave fields; `nil` if none did.
-    let known: Int?
+    /// The index of the entry that gave the fields before; `nil` if none did.
+    let basis: Int?
+    /// The place of a late version, which an entry that is read alone lacks; 0 for any other.
+    let late: LateVersion.Place
     /// The number of entries found before this one, unique; orders the entries of one event.
     let order: Int
 
-    init(
-        _ sequence: SequenceNumber,
-        _ source: Int,
-        _ key: EntityKey,
-        _ entry: Int,
-        _ known: Int?,
-        order: Int
-    ) {
-        (self.sequence, self.source, self.key, self.entry) = (sequence, source, key, entry)
-        (self.known, self.order) = (known, order)
+    init(_ found: HistoryEntry, _ source: Int, _ key: EntityKey, _ entry: Int, basis: Int?, order: Int) {
+        (sequence, self.source, self.key, self.entry) = (found.sequence, source, key, entry)
+        (self.basis, self.order) = (basis, order)
+        late = (found.late?.number ?? 0, found.late?.count ?? 0)
     }
 
     static func < (left: AuditPlace, right: AuditPlace) -> Bool {
@@ -167,43 +169,29 @@ private struct AuditPlace: Comparable {
 /// Reads one history, oldest entry first, as changes with the fields before and after. Entries may be left out at the
 /// beginning; the fields before are then known from the first entry with fields on.
 private struct AuditReader {
-    private let entity: EntityReference
-    private var known: JSONObject?
-    private var knownSince: SequenceNumber?
-    /// The places, among the entries read, of the one that gave the fields before the last one, and of the last that gave
-    /// some.
-    private(set) var knownPlace: Int?
-    private var lastPlace: Int?
-    private var count = 0
+    private var walk: HistoryWalk
 
     init(_ entity: EntityReference) {
-        self.entity = entity
+        walk = HistoryWalk(entity)
     }
 
     /// The change of an entry; `nil` if the entry is the thing's first appearance, or no change that an audit lists.
     mutating func read(_ entry: HistoryEntry) -> AuditEntry? {
-        let isUnreadable = entity.kind == .message && entry.change == "unreadable"
-        let isEnd = isUnreadable || ["deleted", "removed", "ended"].contains(entry.change)
-        let isMove = entry.change == "moved"
-        var fields = entry.fields
-        // These members describe the change, not the thing, and are no fields before the next entry.
-        if isMove { (fields["from"], fields["to"]) = (nil, nil) }
-        if isEnd, entity.kind == .message || entity.kind == .channel { fields["cause"] = nil }
-        // After the entry is made, which needs the fields before.
-        knownPlace = lastPlace
-        defer {
-            if !fields.members.isEmpty { (known, knownSince, lastPlace) = (fields, entry.sequence, count) }
-            count += 1
-        }
-        guard let kind = isUnreadable ? .delete : Self.class(of: entry, isKnown: known != nil) else { return nil }
-        // A deletion's own fields are the last known ones.
-        let last = isEnd && !fields.members.isEmpty ? fields : entry.before ?? known
+        let (entity, knownSince) = (walk.entity, walk.knownSince)
+        defer { walk.take(entry) }
+        guard let kind = Self.class(of: entry, isKnown: knownSince != nil) else { return nil }
+        // Walking tells the fields before a partial entry only at the row's whole width, so such an entry has them.
+        let before = entry.before ?? walk.known
+        let stated = entry.knownFields(of: entity.kind)
+        // A deletion's own fields are the last known ones. A branch's tip may have another one than was known.
+        let last = entry.isEnd && entry.bringsVersion ? stated ?? before : before
+        let after = stated ?? before ?? JSONObject()
         return AuditEntry(
             entity: entity,
             entry: entry,
             class: kind,
-            before: isMove ? entry.fields["from"]?.object?.merging(last ?? fields) : last,
-            after: isEnd ? nil : isMove ? entry.fields["to"]?.object?.merging(fields) : fields,
+            before: entry.isMove ? entry.fields["from"]?.object?.merging(last ?? after) : last,
+            after: entry.isEnd ? nil : entry.isMove ? entry.fields["to"]?.object?.merging(after) : after,
             knownSince: knownSince
         )
     }
@@ -211,12 +199,14 @@ private struct AuditReader {
     /// The table of `docs/semantics.md`, section Audit. A thing that appears again was there before, which makes it a
     /// restoration.
     private static func `class`(of entry: HistoryEntry, isKnown: Bool) -> AuditEntry.Class? {
-        switch entry.change {
+        // A late version is no change, unless it changed what is known.
+        if let late = entry.late { return late.known != nil && isKnown ? .edit : nil }
+        return switch entry.change {
         case "added", "started": isKnown ? .restore : nil
         case "edited", "linked": .edit
-        case "deleted", "removed", "ended": .delete
+        case "deleted", "removed", "ended", "unselected": .delete
         case "moved": .move
-        case "restored": .restore
+        case "restored", "selected": .restore
         case "changed" where entry.kinds.contains("soft_deleted"): .delete
         case "changed" where entry.kinds.contains("restored"): .restore
         case "changed": .edit

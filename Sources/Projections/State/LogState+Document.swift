@@ -109,7 +109,12 @@ extension SourceState {
 
     /// The context for making rows of this source; without an instant, `asOf` is the start of 1970 (UTC).
     func rowContext(asOf: Timestamp?) -> RowContext {
-        RowContext(names: context.names, asOf: asOf ?? Timestamp(seconds: 0), rules: rowRules)
+        RowContext(
+            names: context.names,
+            asOf: asOf ?? Timestamp(seconds: 0),
+            rules: rowRules,
+            tip: parts.commits.tipEvent
+        )
     }
 
     /// Puts the source in front of a row's own members. A row that is no object stays as it is.

@@ -50,6 +50,9 @@ struct AuditLine {
             "entity": .string(change.entity.description),
             "change": .string(entry.change),
             "kinds": entry.kinds.isEmpty ? nil : .array(entry.kinds.map { .string($0) }),
+            "late": entry.late.map { _ in .bool(true) },
+            "version": entry.late.map { .int($0.number) },
+            "of": entry.late.map { .int($0.count) },
             "by": .text(entry.by),
             "remoteTime": .text(entry.remoteTime?.description),
             "recordedAt": .string(entry.recordedAt.description),
@@ -70,7 +73,7 @@ struct AuditLine {
 
     /// Notes on the change: finer kinds, and events whose text is a substitute.
     var notes: [String] {
-        var notes = change.entry.kinds
+        var notes = LateText.notes(on: change.entry) + change.entry.kinds
         if change.class == .delete, let cause = change.entry.fields["cause"]?.string, cause != "deleted" {
             notes.append(DeletionText.cause(cause))
         }

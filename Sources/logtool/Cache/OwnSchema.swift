@@ -40,7 +40,8 @@ enum OwnSchema {
         CREATE TABLE message_revisions (
             source TEXT NOT NULL, channel TEXT NOT NULL, id TEXT NOT NULL, number INTEGER NOT NULL,
             sequence INTEGER NOT NULL, recorded_at TEXT NOT NULL, remote_time TEXT, change TEXT NOT NULL, by TEXT,
-            author TEXT, edited_at TEXT, content TEXT, reply_to TEXT, cause TEXT, moved_from TEXT, moved_to TEXT,
+            late BOOLEAN, version INTEGER, versions INTEGER, author TEXT, edited_at TEXT, content TEXT, reply_to TEXT,
+            cause TEXT, moved_from TEXT, moved_to TEXT,
             PRIMARY KEY (source, channel, id, number)
         ) WITHOUT ROWID;
         CREATE TABLE replies (
@@ -125,7 +126,7 @@ enum OwnSchema {
         CREATE TABLE row_changes (
             source TEXT NOT NULL, "table" TEXT NOT NULL, id TEXT NOT NULL, number INTEGER NOT NULL,
             sequence INTEGER NOT NULL, recorded_at TEXT NOT NULL, remote_time TEXT, change TEXT NOT NULL, kinds TEXT,
-            fields TEXT,
+            late BOOLEAN, version INTEGER, versions INTEGER, fields TEXT, known TEXT,
             PRIMARY KEY (source, "table", id, number)
         ) WITHOUT ROWID;
         -- Folders and notes; "place" is that among the folders and notes of "parent".
@@ -258,6 +259,9 @@ enum OwnSchema {
               remote_time: remoteTime
               change: change
               by: by
+              late: late
+              version: version
+              versions: of
               author: fields.author
               edited_at: fields.editedAt
               content: fields.content
@@ -382,7 +386,11 @@ enum OwnSchema {
               remote_time: remoteTime
               change: change
               kinds: {from: kinds, as: json}
+              late: late
+              version: version
+              versions: of
               fields: {from: fields, as: json}
+              known: {from: known, as: json}
           notes_tree:
             from: notes
             columns:

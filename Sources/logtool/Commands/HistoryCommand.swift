@@ -130,7 +130,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
                 if entry.isEnd, let knownSince { try session.checkEvent(at: knownSince) }
                 try session.checkEvent(at: entry.sequence)
             }
-            if !entry.fields.members.isEmpty { knownSince = entry.sequence }
+            if entry.givesFields { knownSince = entry.sequence }
         }
     }
 

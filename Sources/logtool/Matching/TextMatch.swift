@@ -64,11 +64,6 @@ enum EntryTexts {
         "author", "authorName", "createdAt", "editedAt", "replyTo", "cause", "from", "to", "by",
     ]
 
-    /// All texts of an entry, each with the name of its outermost member.
-    static func texts(of entry: HistoryEntry) -> [(name: String, text: String)] {
-        texts(of: entry.fields)
-    }
-
     /// All texts of a thing's fields, each with the name of its outermost member.
     static func texts(of fields: JSONObject) -> [(name: String, text: String)] {
         fields.members.filter { !others.contains($0.name) }.flatMap { member in

@@ -33,6 +33,28 @@ struct FieldPrinter {
         }
     }
 
+    /// Prints a field of a version that is no change; of an object only the members that are not as known.
+    func printVersion(of name: String, _ value: JSONValue, known: JSONValue?) throws {
+        if let value = value.object, let known = known?.object {
+            for member in value.members where known[member.name] != member.value {
+                try printVersion(of: "\(name).\(member.name)", member.value, known: known[member.name])
+            }
+            return
+        }
+        guard let text = value.string, Self.hasLines(text) else {
+            return try output.line { line in
+                line.add("  ")
+                line.add(DisplayText.escaped(name))
+                line.add(": ")
+                add(value, .quiet, to: &line)
+            }
+        }
+        try output.line("  \(DisplayText.escaped(name)):")
+        for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+            try output.line("      " + style.text(DisplayText.revealed(String(line)), .quiet))
+        }
+    }
+
     /// True if a text has more than one line, by any of Unicode's line ends.
     private static func hasLines(_ text: String?) -> Bool {
         guard let text, DisplayText.mayHaveLines(text) else { return false }

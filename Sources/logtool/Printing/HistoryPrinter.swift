@@ -7,7 +7,7 @@ import Projections
 /// known here.
 struct HistoryPrinter {
     let output: StandardOutput
-    let entity: String
+    let entity: EntityReference
     let entries: [HistoryEntry]
     /// For each entry of a session, how long the status that it ended had lasted; `nil` for all other entries.
     private let dwellTimes: [Duration?]
@@ -19,30 +19,40 @@ struct HistoryPrinter {
         self.output = output
         assert(proofs.isEmpty || proofs.count == entries.count, "each entry has a proof, or none has")
         self.proofs = proofs
-        self.entity = entity.description
+        self.entity = entity
         self.entries = entries
         dwellTimes = Self.dwellTimes(of: entity, entries)
     }
 
     /// Prints text: a paragraph for each entry, with each field that changed since the entry before.
     func printText() throws {
-        try output.line(style.text(DisplayText.escaped(entity), .heading))
+        try output.line(style.text(DisplayText.escaped(entity.description), .heading))
         try output.line()
         try output.line(style.text(Self.columns, .quiet))
-        var known = JSONObject()
+        var walk = HistoryWalk(entity)
         for (index, (entry, dwell)) in zip(entries, dwellTimes).enumerated() {
             if index > 0 { try output.line() }
             try output.line(headline(of: entry, after: dwell))
-            try printChanges(from: index > 0 ? entry.before ?? known : known, to: entry.fields)
-            // An entry without fields says nothing about them, so the next one is compared with the last known ones.
-            if !entry.fields.members.isEmpty { known = entry.fields }
+            // The fields before are told where walking could tell them only at a row's whole width.
+            let before = index == 0 ? JSONObject() : entry.before ?? walk.known ?? JSONObject()
+            walk.take(entry)
+            if entry.late != nil { try printVersion(entry.fields, known: before) }
+            try printChanges(from: before, to: entry.late.map { $0.known ?? before } ?? entry.fields)
+        }
+    }
+
+    /// Prints what a late version said, as far as that is not what is known. It is no change, and so is shown as none.
+    private func printVersion(_ version: JSONObject, known: JSONObject) throws {
+        let printer = FieldPrinter(output: output)
+        for field in version.members where known[field.name] != field.value {
+            try printer.printVersion(of: field.name, field.value, known: known[field.name])
         }
     }
 
     /// As one document.
     func printDocument() throws {
         let document: JSONObject = [
-            "entity": .string(entity), "events": .array(objects.map { .object($0) }),
+            "entity": .string(entity.description), "events": .array(objects.map { .object($0) }),
         ]
         try output.line(JSONValue.object(document).lines)
     }
@@ -50,7 +60,7 @@ struct HistoryPrinter {
     /// Prints an object a line, each with the entity, so that lines can be read alone.
     func printLines() throws {
         for object in objects {
-            var line: JSONObject = ["entity": .string(entity)]
+            var line: JSONObject = ["entity": .string(entity.description)]
             for member in object.members { line[member.name] = member.value }
             try output.line(JSONValue.object(line).text)
         }
@@ -86,11 +96,13 @@ struct HistoryPrinter {
         let remote = entry.remoteTime.map(TimeText.full) ?? "not told"
         words.append(style.text(DisplayText.padded(remote, to: 23), .quiet))
         words.append(style.text(TimeText.full(entry.recordedAt), .quiet))
-        words.append(style.text(DisplayText.escaped(entry.change), role(of: entry.change)))
+        let role = entry.late == nil ? role(of: entry.change) : .quiet
+        words.append(style.text(DisplayText.escaped(entry.change), role))
         let by = entry.by.map { "by " + style.text(DisplayText.escaped($0), .author) }
         words.append(by ?? style.text("by whom is not told", .quiet))
         if let dwell { words.append("after " + TimeText.duration(dwell)) }
-        if !entry.kinds.isEmpty { words.append("(" + DisplayText.escaped(entry.kinds.joined(separator: ", ")) + ")") }
+        let notes = LateText.notes(on: entry) + entry.kinds
+        if !notes.isEmpty { words.append("(" + DisplayText.escaped(notes.joined(separator: ", ")) + ")") }
         return words.joined(separator: "  ")
     }
 
@@ -114,17 +126,21 @@ struct HistoryPrinter {
             "remoteTime": .text(entry.remoteTime?.description),
             "change": .string(entry.change),
             "kinds": entry.kinds.isEmpty ? nil : .array(entry.kinds.map { .string($0) }),
+            "late": entry.late.map { _ in .bool(true) },
+            "version": entry.late.map { .int($0.number) },
+            "of": entry.late.map { .int($0.count) },
             "by": .text(entry.by),
             "dwellMilliseconds": dwell.map { .int($0.wholeMilliseconds) },
             "fields": .object(entry.fields),
+            "known": (entry.late?.known).map { .object($0) },
         ]
     }
 
     /// The colour of a change; edits, moves and links have that of a change.
     private func role(of change: String) -> Style.Role {
         switch change {
-        case "created", "added", "started", "restored": .added
-        case "deleted", "removed", "ended", "unreadable": .removed
+        case "created", "added", "started", "restored", "selected": .added
+        case "deleted", "removed", "ended", "unreadable", "unselected": .removed
         default: .changed
         }
     }

@@ -65,7 +65,8 @@ struct IdentityPrinter {
         for entry in difference.entries {
             let time = entry.remoteTime.map { ", \(TimeText.full($0))" } ?? ""
             let text =
-                EntryTexts.texts(of: entry).first.map { ": \"\(DisplayText.firstLine(of: $0.text).line)\"" } ?? ""
+                EntryTexts.texts(of: entry.fields).first.map { ": \"\(DisplayText.firstLine(of: $0.text).line)\"" }
+                ?? ""
             try output.line(
                 "    event \(entry.sequence) \(DisplayText.escaped(entry.change))\(time)"
                     + DisplayText.cut(DisplayText.escaped(text), to: 80)

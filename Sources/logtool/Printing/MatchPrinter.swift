@@ -25,26 +25,28 @@ struct MatchPrinter {
     func found(_ entity: EntityReference, _ history: [HistoryEntry]) -> Found? {
         let holding = history.filter { excerpt(of: $0) != nil }
         guard !holding.isEmpty else { return nil }
-        // The last entry with fields is then the text before the end, which the thing no longer shows.
-        let isGone = history.last?.isEnd == true
+        // Of a thing that is gone, the known text is the one before the end, which the thing no longer shows.
+        let isGone = history.last { $0.late == nil }?.isEnd == true
         return Found(entity: entity, holds: !isGone && holdsAtEnd(of: history), entries: holding)
     }
 
     /// Whether the text is in what is known after a history. An entry without fields leaves that as it was, a partial one all
-    /// but its columns.
+    /// but its columns. Unlike a walk it looks at no column twice.
     private func holdsAtEnd(of history: [HistoryEntry]) -> Bool {
-        let start = history.lastIndex { !$0.isPartial && !$0.fields.members.isEmpty } ?? history.startIndex
+        let told = history.map { $0.late == nil ? $0.fields : $0.late?.known ?? JSONObject() }
+        func isPartial(_ fields: JSONObject) -> Bool { fields["partial"]?.bool == true }
+        let start = told.lastIndex { !isPartial($0) && !$0.members.isEmpty } ?? told.startIndex
         var columns: Set<String> = []
         var holdsElsewhere = false
-        for entry in history[start...] where !entry.fields.members.isEmpty {
-            for column in entry.fields["record"]?.object?.members ?? [] {
+        for fields in told[start...] where !fields.members.isEmpty {
+            for column in fields["record"]?.object?.members ?? [] {
                 let isHolding = EntryTexts.texts(of: ["record": column.value]).contains {
                     match.range(in: $0.text) != nil
                 }
                 if isHolding { columns.insert(column.name) } else { columns.remove(column.name) }
             }
-            if !entry.isPartial {
-                var others = entry.fields
+            if !isPartial(fields) {
+                var others = fields
                 if others["record"]?.object != nil { others["record"] = nil }
                 holdsElsewhere = EntryTexts.texts(of: others).contains { match.range(in: $0.text) != nil }
             }
@@ -57,7 +59,8 @@ struct MatchPrinter {
     func printText(_ found: Found) throws {
         let style = output.style
         let name = style.text(DisplayText.escaped(found.entity.description), .heading)
-        let events = found.entries.map { "event \($0.sequence) \($0.change)" }.joined(separator: ", ")
+        let events = found.entries.map { "event \($0.sequence) \($0.late == nil ? "" : "late ")\($0.change)" }
+            .joined(separator: ", ")
         let note = "\(found.holds ? "holds" : "held") it: \(DisplayText.escaped(events))"
         try output.line("\(name)  \(style.text(note, .quiet))")
         if let excerpt = found.entries.last.flatMap({ self.excerpt(of: $0) }) { try output.line("  " + excerpt) }
@@ -80,8 +83,11 @@ struct MatchPrinter {
 
     /// The text around the first match in an entry; `nil` if it has none. Only the match itself is shown with its
     /// invisible characters.
-    private func excerpt(of entry: HistoryEntry) -> String? {
-        for (name, text) in EntryTexts.texts(of: entry) {
+    private func excerpt(of entry: HistoryEntry) -> String? { excerpt(of: entry.fields) }
+
+    /// The text around the first match in a thing's fields; `nil` if they have none.
+    private func excerpt(of fields: JSONObject) -> String? {
+        for (name, text) in EntryTexts.texts(of: fields) {
             guard let range = match.range(in: text) else { continue }
             let (before, after) = (text[..<range.lowerBound], text[range.upperBound...])
             let start = before.count > Self.context ? "…" + before.suffix(Self.context) : String(before)

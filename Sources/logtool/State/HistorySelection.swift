@@ -50,8 +50,3 @@ struct HistorySelection {
         )
     }
 }
-
-extension HistoryEntry {
-    /// True if the thing is gone after the entry, whose fields are then the last known ones.
-    var isEnd: Bool { ["deleted", "removed", "ended", "unreadable"].contains(change) }
-}

@@ -34,9 +34,14 @@ struct GitCommitDecoder: EventDecoder {
     /// it. Not saved.
     var isPart = false
 
-    private enum CodingKeys: CodingKey { case history, readings, orphans, rewrites, listing, client, spellings }
+    private enum CodingKeys: CodingKey {
+        case history, readings, orphans, rewrites, listing, client, spellings, tipEvent
+    }
 
     init() {}
+
+    /// The event that set the tip: of the last commit or rewrite. Compactions keep it (`collectNeeded`).
+    private(set) var tipEvent: EventReference?
 
     /// The id of the commit that is checked out; `nil` for the empty tree.
     var tipCommit: String? { history.tip.map { history.commit(at: $0) } }
@@ -81,6 +86,7 @@ struct GitCommitDecoder: EventDecoder {
                 kind == Self.rewriteKind
                 ? decode(spelled(try GitRewriteDocument(payload)), context: &context)
                 : decode(spelled(try GitCommitDocument(payload)), context: &context)
+            if history.tip != tip || kind == Self.rewriteKind { tipEvent = context.event }
             let isCut = context.rules.contains(.foldersAreListedInPart)
             changes += isCut ? seen(all, since: tip, context: &context) : all
         } catch {

@@ -284,10 +284,12 @@ extension ConversationTimeline {
             func add(_ run: Run?, _ members: ObjectView?) {
                 guard var write = run?.write(key, place: place, members: members) else { return }
                 if replacedWasWritten { write.replacesVersion = replaced }
+                write.isBehind = isLate
                 changes.append(.written(write))
             }
-            add(written, members)
+            // The resumed run first: it has the known content, so the run before it never becomes known.
             add(resumed, nil)
+            add(written, members)
             // The order of a message is part of its version, so a move restates the version that is known already.
             if written == nil, hasMoved, let write = last.write(key, place: place) { changes.append(.written(write)) }
             guard written != nil, last.element == nil else { return }
