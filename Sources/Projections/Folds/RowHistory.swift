@@ -110,8 +110,9 @@ struct RowHistory: Codable, Sendable {
             let names = Set(shape.names.map { ExactText($0) })
             unknown = change.columns.names.filter { !names.contains(ExactText($0)) }.sorted(by: ExactText.precedes)
             changesRow = effect?.hasChangedRow ?? false
-            columns = changesRow ? (effect?.changed.columns ?? []).map(\.detached) : []
-            partial = changesRow ? effect?.replaced.map { PartialChange.list(columns, replaced: $0) } : nil
+            let changed = changesRow ? (effect?.changed.columns ?? []).map(\.detached) : []
+            columns = changed
+            partial = changesRow ? effect?.replaced.map { PartialChange.list(changed, replaced: $0) } : nil
         }
 
         /// What the change states as the row that it would be alone; `nil` for a DELETE.
