@@ -160,7 +160,8 @@ import Testing
         if walk.isPresent != isShown { return "\(entity) \(isShown ? "is" : "is not") in the state; \(entries)" }
         guard let (section, row) = shown else { return nil }
         for (name, value) in members(of: row, in: section) {
-            let known = name == "cause" ? entries.last { $0.isEnd }?.fields["cause"] : walk.known?[name]
+            let known =
+                name == "cause" ? entries.last { $0.isEnd(of: entity.kind) }?.fields["cause"] : walk.known?[name]
             if known != value { return "\(entity) \(name) \(value?.text ?? "-") is \(known?.text ?? "-"); \(entries)" }
         }
         return nil

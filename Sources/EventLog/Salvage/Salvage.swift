@@ -41,7 +41,10 @@ struct Salvage {
 
     /// Why what compactions left beside the events may be incomplete; `nil` if the last act proves it or none was there.
     private var remainsInDoubt: String? {
-        guard let number = SalvagedParts.numbers(parts.meta[MetaName.acts] ?? []).last else { return nil }
+        guard let number = SalvagedParts.numbers(parts.meta[MetaName.acts] ?? []).last else {
+            let isRewritten = report.dropped > 0 || !parts.facts.isEmpty || !parts.keys.isEmpty
+            return isRewritten ? "the list of the acts of compactions is lost" : nil
+        }
         guard number <= head, number > 0, let act = event(at: Int(number) - 1) else {
             return "the act of the last compaction is lost, so nothing proves the facts and keys beside the events"
         }
@@ -186,7 +189,7 @@ extension Salvage {
             identity: report.keepsIdentity ? identity : newIdentity,
             size: size,
             root: report.root,
-            decidedAt: SequenceNumber(decidedAt ?? (report.dropped > 0 ? head : 0)),
+            decidedAt: SequenceNumber(decidedAt ?? (needsAct && report.dropped > 0 ? head : 0)),
             acts: needsAct ? [SequenceNumber(size)] : stored ?? [],
             facts: parts.facts
         )

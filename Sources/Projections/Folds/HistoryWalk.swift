@@ -41,7 +41,9 @@ package struct HistoryWalk {
             }
             knownSince = entry.sequence
         }
-        if entry.late == nil { isPresent = entry.isMove ? isHere(entry.fields["to"]?.object) : !entry.isEnd }
+        if entry.late == nil {
+            isPresent = entry.isMove ? isHere(entry.fields["to"]?.object) : !entry.isEnd(of: entity.kind)
+        }
     }
 
     /// A row after an entry that tells only what it changed.
@@ -66,8 +68,11 @@ package struct HistoryWalk {
 }
 
 extension HistoryEntry {
-    /// True if the thing is gone after the entry, whose fields are then the last known ones. A late version ends nothing.
-    package var isEnd: Bool { late == nil && Self.ends.contains(change) }
+    /// True if a thing of a kind is gone after the entry, whose fields are then the last known ones. A late version ends
+    /// nothing, and a prompt that nobody can read is still there.
+    package func isEnd(of kind: EntityReference.Kind) -> Bool {
+        late == nil && (Self.ends.contains(change) || kind == .message && change == "unreadable")
+    }
 
     /// True if the thing has another name after the entry.
     package var isMove: Bool { late == nil && change == "moved" }
@@ -78,7 +83,7 @@ extension HistoryEntry {
     /// Whether the entry tells what is known of the thing after it.
     package var givesFields: Bool { late.map { $0.known != nil } ?? !fields.members.isEmpty }
 
-    private static let ends: Set<String> = ["deleted", "removed", "ended", "unreadable", "unselected"]
+    private static let ends: Set<String> = ["deleted", "removed", "ended", "unselected"]
 
     /// What is known of a thing of a kind after the entry, without the members that describe the change; `nil` if the entry
     /// leaves that as it was.
@@ -86,7 +91,7 @@ extension HistoryEntry {
         if let late { return late.known }
         var known = fields
         if isMove { (known["from"], known["to"]) = (nil, nil) }
-        if isEnd, kind == .message || kind == .channel { known["cause"] = nil }
+        if isEnd(of: kind), kind == .message || kind == .channel { known["cause"] = nil }
         return known.members.isEmpty ? nil : known
     }
 }

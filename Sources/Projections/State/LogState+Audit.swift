@@ -179,32 +179,33 @@ private struct AuditReader {
     mutating func read(_ entry: HistoryEntry) -> AuditEntry? {
         let (entity, knownSince) = (walk.entity, walk.knownSince)
         defer { walk.take(entry) }
-        guard let kind = Self.class(of: entry, isKnown: knownSince != nil) else { return nil }
+        let isEnd = entry.isEnd(of: entity.kind)
+        guard let kind = Self.class(of: entry, isEnd: isEnd, isKnown: knownSince != nil) else { return nil }
         // Walking tells the fields before a partial entry only at the row's whole width, so such an entry has them.
         let before = entry.before ?? walk.known
         let stated = entry.knownFields(of: entity.kind)
         // A deletion's own fields are the last known ones. A branch's tip may have another one than was known.
-        let last = entry.isEnd && entry.bringsVersion ? stated ?? before : before
+        let last = isEnd && entry.bringsVersion ? stated ?? before : before
         let after = stated ?? before ?? JSONObject()
         return AuditEntry(
             entity: entity,
             entry: entry,
             class: kind,
             before: entry.isMove ? entry.fields["from"]?.object?.merging(last ?? after) : last,
-            after: entry.isEnd ? nil : entry.isMove ? entry.fields["to"]?.object?.merging(after) : after,
+            after: isEnd ? nil : entry.isMove ? entry.fields["to"]?.object?.merging(after) : after,
             knownSince: knownSince
         )
     }
 
     /// The table of `docs/semantics.md`, section Audit. A thing that appears again was there before, which makes it a
     /// restoration.
-    private static func `class`(of entry: HistoryEntry, isKnown: Bool) -> AuditEntry.Class? {
+    private static func `class`(of entry: HistoryEntry, isEnd: Bool, isKnown: Bool) -> AuditEntry.Class? {
         // A late version is no change, unless it changed what is known.
         if let late = entry.late { return late.known != nil && isKnown ? .edit : nil }
+        if isEnd { return .delete }
         return switch entry.change {
         case "added", "started": isKnown ? .restore : nil
         case "edited", "linked": .edit
-        case "deleted", "removed", "ended", "unselected": .delete
         case "moved": .move
         case "restored", "selected": .restore
         case "changed" where entry.kinds.contains("soft_deleted"): .delete

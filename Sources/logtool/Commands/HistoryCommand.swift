@@ -112,7 +112,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         if entries.isEmpty, !selectors.given.isEmpty, selectors.count != 0 {
             throw selection.nothingFits(reference, of: all.count)
         }
-        try check(entries, of: all, in: session)
+        try check(entries, of: all, reference, in: session)
         return entries
     }
 
@@ -121,13 +121,14 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     private func check(
         _ entries: [HistoryEntry],
         of all: [HistoryEntry],
+        _ entity: EntityReference,
         in session: borrowing ReadSession
     ) throws {
         let sequences = Set(entries.map(\.sequence))
         var knownSince: SequenceNumber?
         for entry in all {
             if sequences.contains(entry.sequence) {
-                if entry.isEnd, let knownSince { try session.checkEvent(at: knownSince) }
+                if entry.isEnd(of: entity.kind), let knownSince { try session.checkEvent(at: knownSince) }
                 try session.checkEvent(at: entry.sequence)
             }
             if entry.givesFields { knownSince = entry.sequence }
@@ -190,7 +191,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             guard selection.includes(reference), var found = printer.found(reference, history) else { return }
             try read { session in
                 found.entries = try selection.chosen(found.entries, in: session)
-                try check(found.entries, of: history, in: session)
+                try check(found.entries, of: history, found.entity, in: session)
                 found.proofs = try proofs(of: found.entries, among: history, of: reference, in: session)
             }
             guard !found.entries.isEmpty else { return }

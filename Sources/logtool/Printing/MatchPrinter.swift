@@ -26,7 +26,7 @@ struct MatchPrinter {
         let holding = history.filter { excerpt(of: $0) != nil }
         guard !holding.isEmpty else { return nil }
         // Of a thing that is gone, the known text is the one before the end, which the thing no longer shows.
-        let isGone = history.last { $0.late == nil }?.isEnd == true
+        let isGone = history.last { $0.late == nil }?.isEnd(of: entity.kind) == true
         return Found(entity: entity, holds: !isGone && holdsAtEnd(of: history), entries: holding)
     }
 
