@@ -42,7 +42,7 @@ import Testing
         branch.commit("d", tree(without: ["m1500"]), parents: ["c"])
         let row = branch.scene.row(.messages, "general", "m2000")
         #expect(row?["revisions"] == .int(1))
-        #expect(branch.scene.history("general", "m2000") == ["created", "restored"])
+        #expect(branch.scene.history("general", "m2000") == ["created", "unselected", "restored"])
     }
 
     @Test func nothingIsToldOfAFileThatIsNotListed() {
