@@ -42,7 +42,7 @@ import Testing
         ) { store, part in
             count += try expectSame(store, stretches: [1, 2, 5, 12], places: 10, seed: seed, isBehind: part % 2 == 1)
         }
-        #expect(count > 50, "the index serves")
+        #expect(count > 40, "the index serves")
     }
 
     /// Whether the events behind some frames can be compared by channel, given those before.

@@ -43,6 +43,29 @@ import Testing
         #expect(try Self.shares(of: store, messagesMax: 100) == [601])
     }
 
+    /// An id that is named with two channels is one message, which no share of the channels has whole.
+    @Test func anIDInTwoSharesIsFoldedWithAllChannels() throws {
+        let directory = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: directory.path("L"))
+        var drafts = try (1...200).map { try DraftEvent.message($0, in: $0 % 40) }
+        for id in stride(from: 3, through: 190, by: 17) {
+            let data = #"{"id":"\#(id)","channel_id":"\#((id + 7) % 40)"}"#
+            drafts.append(
+                DraftEvent(
+                    recordedAt: Timestamp(seconds: 1_770_000_000),
+                    source: try SourceName("app"),
+                    kind: try EventKind("gateway.frame/1"),
+                    attributes: ["dir": "in"],
+                    payload: Array(#"{"op":0,"t":"MESSAGE_DELETE","s":\#(1000 + id),"d":\#(data)}"#.utf8)
+                )
+            )
+        }
+        var random = SeededGenerator(seed: 5)
+        _ = try store.append(drafts.shuffled(using: &random))
+        #expect(try Self.shares(of: store, messagesMax: 30) == [200])
+        try expectSame(store, at: directory.path("L"), in: directory, keeping: [1, 3], messagesMax: [20])
+    }
+
     @Test func aChannelIsNotDivided() throws {
         let directory = try TemporaryDirectory()
         let store = try EventStore.openOrCreate(at: directory.path("L"))

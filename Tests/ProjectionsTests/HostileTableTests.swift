@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: hostile)
     func channelsWithHostileIDsAreFoundAtOnce(numbers: [UInt64]) {
         var store = MessageStore()
-        for number in numbers { _ = store.addedChannel(Self.id(number)) }
+        for number in numbers { _ = store.addedChannel(Self.id(number), isOfServer: true) }
         #expect(store.stepCount < Self.stepsPerEntry * numbers.count)
         #expect(numbers.map { store.channel(Self.id($0)) } == Array(numbers.indices))
     }

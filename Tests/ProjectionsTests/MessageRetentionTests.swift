@@ -128,7 +128,8 @@ struct RandomChat {
         let user = String(Int.random(in: 1...3, using: &random))
         switch Int.random(in: 0..<(isGateway ? 40 : 48), using: &random) {
         case 0..<22: return write(id, channel)
-        case 22..<27: return scene.delete(id, in: channel)
+        // A gateway's deletion of a message that is not known otherwise decides in which channel it is.
+        case 22..<27: return scene.delete(id, in: isGateway ? (Int(id) ?? 0).isMultiple(of: 2) ? "7" : "8" : channel)
         case 27..<37:
             return isGateway
                 ? write(id, channel) : scene.reaction("A", on: id, by: user, in: channel, Bool.random(using: &random))
@@ -156,6 +157,8 @@ struct RandomChat {
     private mutating func write(_ id: String, _ channel: String) -> Change {
         let chosen = Int64.random(in: 0...3, using: &random) * 10
         let edited = chosen == 0 ? nil : chosen
+        // The channel follows from them, too.
+        let channel = isGateway ? ((Int(id) ?? 0) + Int(chosen) / 10).isMultiple(of: 3) ? "7" : "8" : channel
         let parent = (Int(id) ?? 0) % 3 == 0 ? String((Int(id) ?? 0) * 7 % 20 + 1) : nil
         return scene.message("text \(id) at \(edited ?? 0)", id, in: channel, edited: edited, replyTo: parent)
     }

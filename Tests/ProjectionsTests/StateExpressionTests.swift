@@ -18,12 +18,12 @@ import Testing
         return state
     }
 
-    private static func apply(_ frame: String, to state: inout LogState) throws {
+    private static func apply(_ frame: String, to state: inout LogState, source: String = "guild") throws {
         let sequence = state.sequence.rawValue + 1
         let envelope = Envelope(
             sequence: SequenceNumber(sequence),
             recordedAt: Timestamp(seconds: Int64(sequence)),
-            source: try SourceName("guild"),
+            source: try SourceName(source),
             kind: try EventKind("gateway.frame/1"),
             key: nil,
             attributes: try Attributes([]),
@@ -90,7 +90,7 @@ import Testing
 
     @Test func refusesAnIDThatSeveralRowsHave() throws {
         var state = try Self.state()
-        try Self.apply(Self.message(1001, "20", "another"), to: &state)
+        try Self.apply(Self.message(1001, "20", "another"), to: &state, source: "other")
         let expression = try StateExpression(parsing: #"exists(messages["1001"]) and messages["1001"].content == "x""#)
         #expect(throws: ExpressionError.self) { try expression.holds(in: state) }
     }

@@ -25,6 +25,8 @@ struct ChannelIndex {
             var name: String
             /// Whether all its events were told apart by channel. If not, its postings are incomplete and never read.
             var isDivided: Bool
+            /// Whether an id was named with several channels; see `SourceScan.hasStrays`.
+            var hasStrays: Bool
         }
 
         var sequence: UInt64
@@ -77,7 +79,13 @@ struct ChannelIndex {
                 let connections = try? StateDecoder.value(GatewayConnections.self, from: bytes)
             else { return nil }
             sources.append(
-                SourceScan(name: name, isDivided: source.isDivided, connections: connections, frameKey: frameKey)
+                SourceScan(
+                    name: name,
+                    isDivided: source.isDivided,
+                    hasStrays: source.hasStrays,
+                    connections: connections,
+                    frameKey: frameKey
+                )
             )
         }
         return ChannelScan(after: SequenceNumber(head.sequence), sources: sources, frameKey: frameKey)
@@ -162,13 +170,44 @@ struct ChannelIndex {
         key.count == 21 ? key[5..<13].reduce(0) { $0 << 8 | UInt64($1) } : nil
     }
 
+    /// The sources of which an id is named with several channels among new mentions and the stored ones; `nil` if a block
+    /// cannot be read.
+    ///
+    /// Cost: a look at each stored block, and a walk over those in which one of the ids may be.
+    ///
+    /// - Parameter last: the last event of the stored mentions that count.
+    func strays(among mentions: MessageMentions, through last: UInt64 = .max) -> Set<Int>? {
+        let bound = min(last, head?.sequence ?? 0)
+        return mentions.strays { source, ids, take in
+            let start = Array("m".utf8) + Self.bytes(UInt32(source))
+            let end = Array("m".utf8) + Self.bytes(UInt32(source) + 1)
+            var (isWhole, before): (Bool, (end: UInt64, id: UInt64)) = (true, (0, 0))
+            do {
+                try table.forEach(from: start, to: end) { key, block in
+                    guard let scanEnd = Self.scanEnd(of: key) else { return true }
+                    let lastID = key[13..<21].reduce(0) { $0 << 8 | UInt64($1) }
+                    // A block has the ids behind those of the block before, if one scan stored both.
+                    let first = before.end == scanEnd ? before.id &+ 1 : 0
+                    before = (scanEnd, lastID)
+                    let place = ids.partitioningIndex { $0 >= first }
+                    guard scanEnd <= bound, place < ids.count, ids[place] <= lastID else { return true }
+                    isWhole = MessageMentions.forEach(in: block, take)
+                    return isWhole
+                }
+            } catch {
+                return false
+            }
+            return isWhole
+        }
+    }
+
     /// Stores in one commit what a scan has found since the head was read; false, without a change, if another process
     /// stored a head in the meantime. The caller then forgets what was stored.
     mutating func store(_ scan: ChannelScan, in session: borrowing ReadSession) throws -> Bool {
         let head = Head(
             sequence: scan.sequence.rawValue,
             prefixHash: try session.prefixHash(through: scan.sequence),
-            sources: scan.sources.map { Head.Source(name: $0.name.rawValue, isDivided: $0.isDivided) }
+            sources: scan.headSources
         )
         let bytes = try StateEncoder.bytes(of: head)
         var entries: [(key: [UInt8], value: [UInt8])] = [(Self.headKey, bytes)]
@@ -229,8 +268,8 @@ struct ChannelIndex {
     /// Whether the head and the stored scans of its sources equal those that `scan`, which ends at the head, would
     /// store.
     func isHead(of scan: ChannelScan) -> Bool {
-        let sources = scan.sources.map { Head.Source(name: $0.name.rawValue, isDivided: $0.isDivided) }
-        guard let stored = self.scan(), head?.sources == sources, head?.sequence == scan.sequence.rawValue else {
+        guard let stored = self.scan(), head?.sources == scan.headSources, head?.sequence == scan.sequence.rawValue
+        else {
             return false
         }
         return zip(stored.sources, scan.sources).allSatisfy { left, right in
@@ -279,7 +318,19 @@ extension ChannelIndex.Head {
         prefixHash = try .read(from: decoder)
         sources = []
         for _ in 0..<(try decoder.readNumber(UInt32.self)) {
-            sources.append(Source(name: try decoder.readText(), isDivided: try decoder.readTruth()))
+            sources.append(
+                Source(
+                    name: try decoder.readText(),
+                    isDivided: try decoder.readTruth(),
+                    hasStrays: try decoder.readTruth()
+                )
+            )
         }
+    }
+}
+
+extension ChannelScan {
+    fileprivate var headSources: [ChannelIndex.Head.Source] {
+        sources.map { .init(name: $0.name.rawValue, isDivided: $0.isDivided, hasStrays: $0.hasStrays) }
     }
 }

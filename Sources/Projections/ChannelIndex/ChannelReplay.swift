@@ -67,13 +67,27 @@ struct ChannelReplay {
             let isLast = end == session.head && count >= UInt64(options.channelEventsMin)
             // A few new events are not stored: each query scans them again.
             guard isLast || scan.postings.byteCount >= Self.storedBytesMin else { continue }
+            guard noteStrays(&scan) else { return false }
             // A failure to store counts as a lost race, as derived data must not fail a query.
             guard (try? index.store(scan, in: session)) ?? false else { return false }
             scan.forgetPostings()
             scan.forgetMentions()
             stored = end
         }
+        guard noteStrays(&scan) else { return false }
         tail = scan
+        return true
+    }
+
+    /// Notes the sources of which messages strayed between channels; false if a block cannot be read, which discards the
+    /// index.
+    private mutating func noteStrays(_ scan: inout ChannelScan) -> Bool {
+        if scan.mentions.isEmpty { return true }
+        guard let strays = index.strays(among: scan.mentions) else {
+            index.discard()
+            return false
+        }
+        scan.note(strays: strays)
         return true
     }
 
@@ -200,7 +214,7 @@ struct ChannelReplay {
             guard let stored = index.channels(naming: number, source: place) else { return nil }
             let channels = Set(stored + (tail?.mentions.channels(of: number, source: place) ?? [])).sorted()
             // The mention does not tell which of the channels without a numeric id it means.
-            if channels.contains(MessageMentions.otherChannel) { return nil }
+            if channels.contains(where: MessageMentions.isText) { return nil }
             for channel in channels where reference.fits([source.name.rawValue, String(channel), id]) {
                 candidates.append((place, String(channel), id))
             }
@@ -210,8 +224,8 @@ struct ChannelReplay {
 
     /// The sources by their index; those of the tail begin with those of the index's head.
     private func sources() throws -> [(name: SourceName, isDivided: Bool)] {
-        if let tail { return tail.sources.map { ($0.name, $0.isDivided) } }
-        return try (index.head?.sources ?? []).map { (try SourceName($0.name), $0.isDivided) }
+        if let tail { return tail.sources.map { ($0.name, $0.isDivided && !$0.hasStrays) } }
+        return try (index.head?.sources ?? []).map { (try SourceName($0.name), $0.isDivided && !$0.hasStrays) }
     }
 
     /// The state of a source as far as it concerns one channel; `nil` if a block cannot be read.

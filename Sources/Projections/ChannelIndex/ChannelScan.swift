@@ -52,6 +52,11 @@ struct ChannelScan {
         return postings.blocks(of: .init(source: source, channel: id))
     }
 
+    /// Notes the sources of which an id was named with several channels.
+    mutating func note(strays: Set<Int>) {
+        for source in strays { sources[source].hasStrays = true }
+    }
+
     /// Forgets all entries, once they are stored.
     mutating func forgetPostings() {
         postings = ChannelPostings()
@@ -82,7 +87,7 @@ struct ChannelScan {
         let sequence = envelope.sequence
         let scope = sources[source].scope(of: envelope, payload: payload)
         guard sources[source].isDivided else { return }
-        for key in sources[source].namedMessages { mentions.add(key, source: source) }
+        for key in sources[source].namedMessages { mentions.add(key, source: source) { sources[source].text($0) } }
         switch scope {
         case .nothing, .undivided: break
         case .channels(let channels):

@@ -94,6 +94,7 @@ package struct DerivedCheck: Sendable {
         var scan = ChannelScan(frameKey: FrameKey(try session.identity()))
         var expected = PostingSums()
         var ends = index.scanEnds()[...]
+        var last: UInt64 = 0
         while scan.sequence.rawValue < head.sequence {
             // Postings are hashed in stretches to limit memory; mentions are compared where a scan ended and stored
             // them.
@@ -102,9 +103,11 @@ package struct DerivedCheck: Sendable {
             expected.add(scan)
             scan.forgetPostings()
             guard end == ends.first || end == head.sequence else { continue }
-            guard index.isMentions(scan.mentions, through: end) else {
-                return damage = "the index of messages is not what the events give"
-            }
+            guard index.isMentions(scan.mentions, through: end),
+                let strays = index.strays(among: scan.mentions, through: last)
+            else { return damage = "the index of messages is not what the events give" }
+            scan.note(strays: strays)
+            last = end
             scan.forgetMentions()
             ends = ends.dropFirst()
         }

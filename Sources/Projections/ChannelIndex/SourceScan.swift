@@ -8,6 +8,9 @@ struct SourceScan {
     private var state: SourceState
     /// Whether all events so far were told apart by channel.
     private(set) var isDivided = true
+    /// Whether an id was named with several channels. Then one message may depend on the events of several channels, and
+    /// the postings are never read; they are still told apart, so that they do not depend on when this was found.
+    var hasStrays = false
     /// The messages that the last event named.
     private(set) var namedMessages: [MessageKey] = []
 
@@ -17,9 +20,15 @@ struct SourceScan {
     }
 
     /// Goes on where another scan of the source has ended.
-    init(name: SourceName, isDivided: Bool, connections: GatewayConnections, frameKey: FrameKey) {
+    init(
+        name: SourceName,
+        isDivided: Bool,
+        hasStrays: Bool,
+        connections: GatewayConnections,
+        frameKey: FrameKey
+    ) {
         self.init(name: name, frameKey: frameKey)
-        self.isDivided = isDivided
+        (self.isDivided, self.hasStrays) = (isDivided, hasStrays)
         state.parts.gateway.connections = connections
         state.parts.gateway.connections.key = frameKey
     }

@@ -1,14 +1,25 @@
 import EventLog
 
-/// The keys of the messages that compactions dropped, 8 bytes each: there may be millions.
+/// The keys of the messages that compactions dropped, 16 bytes each: there may be millions.
 ///
 /// The handles of a channel's messages lie in an ascending array. Most look-ups are of new messages, whose ids are
 /// greater than all of these, and need no search.
 struct CompactedMessages: Sendable {
     /// The `rawValue`s of the ids by channel: ascending, distinct, never empty. They mean nothing as an order of ids.
     private var ids: [EntityID: [UInt64]] = [:]
+    /// The same of all channels, ascending, perhaps repeated: a server gives each id once. Made by `indexIDs`.
+    private var allIDs: [UInt64] = []
 
     init() {}
+
+    /// Lets `contains(id:)` find all ids. Must be called after changes. O(n log n).
+    mutating func indexIDs() { allIDs = ids.values.joined().sorted() }
+
+    /// Whether a message with an id was dropped, of whatever channel. O(log n); O(1) for a greater id than all.
+    func contains(id: EntityID) -> Bool {
+        guard let last = allIDs.last, id.rawValue <= last else { return false }
+        return allIDs[allIDs.partitioningIndex { $0 >= id.rawValue }] == id.rawValue
+    }
 
     var isEmpty: Bool { ids.isEmpty }
 
@@ -30,6 +41,7 @@ struct CompactedMessages: Sendable {
     /// Adds the messages of another value whose handles mean the same.
     mutating func formUnion(_ other: CompactedMessages) {
         for (channel, new) in other.ids where ids[channel] != new { merge(new, into: channel) }
+        indexIDs()
     }
 
     /// Adds ascending ids, perhaps repeated, to a channel.
@@ -90,6 +102,7 @@ extension CompactedMessages: Codable {
             throw DecodingError.dataCorruptedError(forKey: .ids, in: members, debugDescription: "a list is missing")
         }
         for (channel, list) in zip(channels, lists) { merge(list.sorted(), into: channel) }
+        indexIDs()
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -22,7 +22,7 @@ struct GroupedPlaces: Sendable {
         var groups = Groups(channelCount: store.channels.count)
         for place in 0..<store.count { groups.add(place, messages, names) }
         places = groups.places()
-        for (index, channel) in store.channels.enumerated() where channel.first > 0 {
+        for (index, channel) in store.channels.enumerated() where store.hadMessage(index) {
             let (live, deleted) = (groups.range(index * 2), groups.range(index * 2 + 1))
             if !groups.isOrdered[index * 2] { sort(live) { messages.liveOrder($0, names) } }
             if !groups.isOrdered[index * 2 + 1] { sort(deleted) { messages.deletedOrder($0, names) } }

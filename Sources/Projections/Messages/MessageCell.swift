@@ -116,9 +116,9 @@ struct MessageCell: BitwiseCopyable, Sendable {
     private static let reactionsBit: UInt64 = 1 << 62
 
     let id: EntityID
-    /// The channel's index in `MessageStore.channels`.
-    let channel: UInt32
-    /// The next message of the channel, in order of arrival, counted from 1; 0 for the last.
+    /// The channel's index in `MessageStore.channels`. Changes only by `MessageStore.rehome`.
+    var channel: UInt32
+    /// The next message of the channel in which it became known, in order of arrival, counted from 1; 0 for the last.
     var next: UInt32 = 0
     /// Packed: the newest entry in `MessageStore.entries`, counted from 1; 0 if none lies outside the cell. Record: the
     /// index in `MessageStore.records`, from 0. Written: the order, or the place of the deletion in `entries`, counted from 1.

@@ -25,7 +25,7 @@ struct MessageRecord: Sendable {
         var since: EventReference
     }
 
-    let key: MessageKey
+    var key: MessageKey
     var standing = Standing.nowhere
     /// The current version; of a deleted message, the last one; `nil` if no version was ever seen.
     var current: MessageRevision?

@@ -60,7 +60,7 @@ extension MessageStore {
     enum PieceKind: UInt8 {
         /// The extent that the store must have before the following pieces, which shows a missing or foreign base.
         case start
-        /// The ids of new channels, as handles.
+        /// New channels: their ids as handles, and whether they are of a server.
         case channels
         /// New authors; see `AuthorTable.write`.
         case authors
@@ -98,7 +98,10 @@ extension MessageStore {
         let since = whole ? SavedExtent() : saved
         try body(.start, since.bytes)
         let encoder = StateEncoder()
-        for channel in channels[since.channelCount...] { encoder.writeNumber(channel.id.rawValue) }
+        for channel in channels[since.channelCount...] {
+            encoder.writeNumber(channel.id.rawValue)
+            encoder.writeTruth(channel.isOfServer)
+        }
         try body(.channels, encoder.takeBytes())
         authors.write(from: since.authorCount, to: encoder)
         try body(.authors, encoder.takeBytes())

@@ -32,13 +32,17 @@ struct MessageStore: Sendable {
     /// more, which changes nothing.
     struct Channel: Sendable {
         let id: EntityID
+        /// Whether the ids of its messages are one kind with those of all such channels: a server gives each id once, in
+        /// whatever channel. In other channels, a message is known by channel and id. Never changes.
+        let isOfServer: Bool
         /// True if the channel is not in the store's share, so that the store takes no message of it.
         fileprivate(set) var isLeftOut = false
         /// The places of the first and the last message in order of arrival, counted from 1; 0 if no message is known.
         var first: UInt32 = 0
         var last: UInt32 = 0
         /// No message here has an id with a greater `rawValue`; 0 without messages. An upper bound for searches, not an
-        /// order of messages: the `rawValue` of an interned text means nothing.
+        /// order of messages: the `rawValue` of an interned text means nothing. For channels of a server, see
+        /// `greatestOfServer`.
         fileprivate(set) var greatest: UInt64 = 0
         /// The guild that the last frames named with the channel. Every fold knows the pair, so it is not spread again.
         var named: EntityID?
@@ -68,7 +72,11 @@ struct MessageStore: Sendable {
     var share = ChannelShare.whole {
         didSet { for index in channels.indices { channels[index].isLeftOut = !share.contains(channels[index].id) } }
     }
-    /// Finds a channel by its id, and a message by its id and channel.
+    /// No message of a server's channels has an id with a greater `rawValue`.
+    private var greatestOfServer: UInt64 = 0
+    /// The messages that left the channel in which they became known, for another channel of the server.
+    private var rehomed = RehomedMessages()
+    /// Finds a channel by its id, and a message by its id and channel; in a server's channels by its id alone.
     private var channelTable = PlaceTable()
     private var table = PlaceTable()
 
@@ -90,8 +98,10 @@ struct MessageStore: Sendable {
     }
 
     /// The place of a channel, added if new.
+    ///
+    /// - Parameter isOfServer: as in `Channel`; counts only for a new one.
     @inline(__always)
-    mutating func addedChannel(_ id: EntityID) -> Int {
+    mutating func addedChannel(_ id: EntityID, isOfServer: Bool) -> Int {
         if let channel = channel(id) { return channel }
         let place = channels.count
         if channelTable.isFull(for: place) {
@@ -99,7 +109,7 @@ struct MessageStore: Sendable {
             channelTable.grow(for: place) { known.hash(known.channels[$0].id) }
         }
         channelTable.add(hash(id), place: place)
-        channels.append(Channel(id: id, isLeftOut: !share.contains(id)))
+        channels.append(Channel(id: id, isOfServer: isOfServer, isLeftOut: !share.contains(id)))
         return place
     }
 
@@ -121,11 +131,43 @@ struct MessageStore: Sendable {
     /// `lookup` must have been made for this id.
     @inline(__always)
     func place(of id: EntityID, at lookup: MessageLookup) -> Int? {
-        // A new message nearly always has the greatest id of its channel, which needs no search.
-        if id.rawValue > channels[lookup.channel].greatest { return nil }
+        if isNew(id, in: lookup.channel) { return nil }
         return table.find(lookup.hash) { place in
             cells[place].id == id && cells[place].channel == UInt32(lookup.channel)
         }
+    }
+
+    /// The place of the message at a lookup or, in a server's channel, of the message with the id in another channel of the
+    /// server.
+    @inline(__always)
+    func anyPlace(of id: EntityID, at lookup: MessageLookup) -> Int? {
+        if isNew(id, in: lookup.channel) { return nil }
+        let channel = UInt32(truncatingIfNeeded: lookup.channel)
+        return table.find(lookup.hash) { place in
+            cells[place].id == id
+                && (cells[place].channel == channel || isOnServer(cells[place], beside: lookup.channel))
+        }
+    }
+
+    /// The place of the message with an id in any channel of a server.
+    func placeOnServer(of id: EntityID) -> Int? {
+        if id.rawValue > greatestOfServer { return nil }
+        return table.find(table.hash(id.rawValue, Self.serverWord)) { place in
+            cells[place].id == id && channels[Int(cells[place].channel)].isOfServer
+        }
+    }
+
+    /// Whether a message and a channel are both of a server.
+    @inline(never)
+    private func isOnServer(_ cell: MessageCell, beside channel: Int) -> Bool {
+        channels[channel].isOfServer && channels[Int(cell.channel)].isOfServer
+    }
+
+    /// Whether no message that a search in a channel could find has so great an id: a new message nearly always has the
+    /// greatest id, which needs no search.
+    @inline(__always)
+    private func isNew(_ id: EntityID, in channel: Int) -> Bool {
+        id.rawValue > (channels[channel].isOfServer ? greatestOfServer : channels[channel].greatest)
     }
 
     /// The lookup of a message; `nil` if its channel is not known.
@@ -134,11 +176,11 @@ struct MessageStore: Sendable {
         channel(key.channel).map { lookup(of: key.id, channel: $0) }
     }
 
-    /// The lookup of a message. Adds the channel if it is new.
+    /// The lookup of a message of a server. Adds the channel if it is new.
     @inline(__always)
     mutating func addedLookup(of key: MessageKey) -> MessageLookup {
         // Two statements, because a single expression copies the whole store: each new channel would cost O(channels).
-        let channel = addedChannel(key.channel)
+        let channel = addedChannel(key.channel, isOfServer: true)
         return lookup(of: key.id, channel: channel)
     }
 
@@ -174,8 +216,11 @@ struct MessageStore: Sendable {
 
     @inline(__always)
     private func hash(_ id: EntityID, _ channel: UInt32) -> UInt64 {
-        table.hash(id.rawValue, UInt64(channel))
+        table.hash(id.rawValue, channels[Int(channel)].isOfServer ? Self.serverWord : UInt64(channel))
     }
+
+    /// Takes the place of the channel in the hashes of a server's messages.
+    private static let serverWord = UInt64.max
 
     /// Appends a cell and links it to its channel. The caller adds it to the table. Traps beyond 2^32 - 1 messages; a
     /// `PlaceTable` holds no more either.
@@ -192,7 +237,11 @@ struct MessageStore: Sendable {
             cells[Int(last) - 1].next = UInt32(place + 1)
         }
         channels[channel].last = UInt32(place + 1)
-        channels[channel].greatest = max(channels[channel].greatest, cell.id.rawValue)
+        if channels[channel].isOfServer {
+            greatestOfServer = max(greatestOfServer, cell.id.rawValue)
+        } else {
+            channels[channel].greatest = max(channels[channel].greatest, cell.id.rawValue)
+        }
         return place
     }
 
@@ -212,8 +261,9 @@ struct MessageStore: Sendable {
 
     /// Adds a message, as an empty record. The message must be new. The record has no entries and the standing
     /// `nowhere`, as after a reaction to an unseen message.
-    mutating func add(_ key: MessageKey) -> Int {
-        var cell = MessageCell(id: key.id, channel: UInt32(addedChannel(key.channel)), form: .record)
+    mutating func add(_ key: MessageKey, isOfServer: Bool = false) -> Int {
+        let channel = addedChannel(key.channel, isOfServer: isOfServer)
+        var cell = MessageCell(id: key.id, channel: UInt32(channel), form: .record)
         cell.last = UInt32(records.count)
         records.append(MessageRecord(key: key))
         return add(cell)
@@ -221,15 +271,44 @@ struct MessageStore: Sendable {
 }
 
 extension MessageStore {
-    /// The places of the messages of a channel, in order of arrival. O(messages of the channel).
+    /// The places of the messages of a channel, in order of arrival. O(messages of the channel), those that left it
+    /// included.
     func places(in channel: EntityID) -> [Int] {
+        guard let index = self.channel(channel) else { return [] }
         var places: [Int] = []
-        var next = self.channel(channel).map { channels[$0].first } ?? 0
+        var next = channels[index].first
         while next > 0 {
             places.append(Int(next) - 1)
             next = cells[Int(next) - 1].next
         }
-        return places
+        if rehomed.isEmpty { return places }
+        places += rehomed.places(arrivedIn: UInt32(index))
+        return places.filter { cells[$0].channel == UInt32(index) }.sorted()
+    }
+
+    /// The `rawValue`s of the ids of all messages of a server's channels, in order of arrival.
+    var serverIDs: [UInt64] {
+        (0..<count).compactMap { channels[Int(cells[$0].channel)].isOfServer ? cells[$0].id.rawValue : nil }
+    }
+
+    /// Whether a channel, given by its index, has or had a message.
+    func hadMessage(_ index: Int) -> Bool {
+        channels[index].first > 0 || !rehomed.isEmpty && rehomed.isArrival(UInt32(index))
+    }
+
+    /// Puts a message of a server into another channel of the server. Its place stays, and so does its link in the channel
+    /// in which it became known.
+    mutating func rehome(_ place: Int, to channel: Int) {
+        assert(
+            channels[channel].isOfServer && channels[Int(cells[place].channel)].isOfServer,
+            "only a server's ids are one kind"
+        )
+        saved.noteCell(place)
+        rehomed.note(place, from: cells[place].channel, to: UInt32(channel))
+        cells[place].channel = UInt32(channel)
+        guard cells[place].form == .record else { return }
+        records[Int(cells[place].last)].key.channel = channels[channel].id
+        saved.noteRecord(Int(cells[place].last))
     }
 
     func key(at place: Int) -> MessageKey {
@@ -293,6 +372,7 @@ extension MessageStore {
         for channel in channels.indices {
             (channels[channel].first, channels[channel].last, channels[channel].greatest) = (0, 0, 0)
         }
+        (greatestOfServer, rehomed) = (0, RehomedMessages())
         cells = Pages()
         records = []
         reactions = ReactionTable()

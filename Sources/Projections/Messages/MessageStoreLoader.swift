@@ -32,7 +32,10 @@ struct MessageStoreLoader {
             store.noteSaved()
             guard bytes.elementsEqual(store.saved.bytes) else { throw Malformed() }
         case .channels:
-            try forEach(in: bytes) { _ = store.addedChannel(EntityID(saved: try $0.readNumber(UInt64.self))) }
+            try forEach(in: bytes) {
+                let id = EntityID(saved: try $0.readNumber(UInt64.self))
+                _ = store.addedChannel(id, isOfServer: try $0.readTruth())
+            }
         case .authors: try forEach(in: bytes) { try store.authors.add(from: $0) }
         case .editors: try forEach(in: bytes) { _ = store.editors.place(of: try $0.readText()) }
         case .texts:
@@ -107,9 +110,14 @@ struct MessageStoreLoader {
     }
 
     private mutating func changeCell(at place: UInt32?, to cell: MessageCell) throws {
-        guard let place = place.map({ Int($0) }), place < store.count, store.cells[place].id == cell.id,
-            store.cells[place].channel == cell.channel
-        else { throw Malformed() }
+        guard let place = place.map({ Int($0) }), place < store.count, store.cells[place].id == cell.id else {
+            throw Malformed()
+        }
+        if store.cells[place].channel != cell.channel {
+            let channels = [store.cells[place].channel, cell.channel]
+            guard channels.allSatisfy({ store.channels[Int($0)].isOfServer }) else { throw Malformed() }
+            store.rehome(place, to: Int(cell.channel))
+        }
         var cell = cell
         // The written cell has neither: the links come from the order of the cells, the other from the reactions.
         (cell.next, cell.hasReactions) = (store.cells[place].next, store.cells[place].hasReactions)

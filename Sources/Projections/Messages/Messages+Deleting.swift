@@ -5,7 +5,7 @@ extension Messages {
     /// was deleted for ever, a version that arrives later stays deleted. A message that a compaction dropped does not
     /// change.
     mutating func delete(_ deletion: MessageDeletion, in context: inout FoldContext) {
-        guard let place = place(for: deletion.key) else { return }
+        guard let place = place(for: deletion.key, isOfServer: deletion.isOfServer) else { return }
         let end = MessageRecord.End(deletion, since: context.event)
         // A written message lies in no channel that is gone, so its state changes.
         if store.deleteWritten(at: place, end) {

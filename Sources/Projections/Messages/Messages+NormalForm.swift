@@ -80,6 +80,7 @@ extension Messages {
                 compacted.insert(try Self.ids(&reader, &names), in: channel)
                 if try reader.nextElement() { throw Self.compactedFault }
             }
+            compacted.indexIDs()
         } catch is JSONError {
             throw Self.compactedFault
         }

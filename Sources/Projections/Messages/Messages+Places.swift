@@ -6,7 +6,8 @@ import EventLog
 extension Messages {
     /// All channels with a known message, live or not, by their ids' UTF-8 bytes. O(n log n) in the number of channels.
     func channels(_ names: Names) -> [EntityID] {
-        store.channels.filter { $0.first > 0 }.map(\.id).sorted { names.precedes($0, $1) }
+        store.channels.indices.filter { store.hadMessage($0) }.map { store.channels[$0].id }
+            .sorted { names.precedes($0, $1) }
     }
 
     /// The live messages of one channel in the remote's order.

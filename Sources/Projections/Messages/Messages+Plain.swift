@@ -5,14 +5,16 @@ import JSON
 /// ways give the same state, touched rows and issues (I18), by one `MessageRule`.
 extension Messages {
     /// Applies a plain frame; false, without a change, if the message or its channel needs the long way: the event does
-    /// not fit a packed entry, the channel is gone, the message is a record, its history has a later event, or what the
-    /// frame is compared with is far back in it.
+    /// not fit a packed entry, the channel is gone, the message is in another channel or a record, its history has a later
+    /// event, or what the frame is compared with is far back in it.
     @inline(__always)
     mutating func takePlain(_ frame: PlainFrame, at lookup: MessageLookup, in context: inout FoldContext) -> Bool {
         let event = context.event
         guard event.isPackable, fates.fate(of: frame.channel) == nil else { return false }
         if let place = knownPlace(of: frame, at: lookup) {
-            guard store.cells[place].form == .packed,
+            // A message that is in another channel of the server takes the long way.
+            guard store.cells[place].channel == UInt32(truncatingIfNeeded: lookup.channel),
+                store.cells[place].form == .packed,
                 store.newestSequence(of: store.cells[place]) <= event.sequence.rawValue,
                 store.isNear(frame, in: store.cells[place])
             else { return false }
@@ -23,7 +25,7 @@ extension Messages {
         }
         circles.repeatKnown(in: &context)
         // No event changes a message that a compaction dropped.
-        if !compacted.isEmpty, compacted.contains(frame.key) { return true }
+        if !compacted.isEmpty, compacted.contains(id: frame.id) { return true }
         switch frame.happening {
         case .written: addWritten(frame, at: lookup, in: &context)
         case .deleted: addDeleted(frame, at: lookup, in: &context)
@@ -36,7 +38,7 @@ extension Messages {
     @inline(__always)
     private func knownPlace(of frame: PlainFrame, at lookup: MessageLookup) -> Int? {
         if let place = lookup.place { return place }
-        return store.place(of: frame.id, at: lookup)
+        return store.anyPlace(of: frame.id, at: lookup)
     }
 
     /// Adds a message with its first version. Its answers may have arrived before it, and their rows show its state.

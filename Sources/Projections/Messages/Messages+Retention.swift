@@ -34,6 +34,7 @@ extension Messages {
             dropped[Int(store.cells[place].channel)].append(store.cells[place].id)
         }
         for (channel, ids) in dropped.enumerated() { compacted.insert(ids, in: store.channels[channel].id) }
+        compacted.indexIDs()
         store = store.kept { isKept[$0] }
         findAnswers()
     }

@@ -5,7 +5,7 @@ extension Messages {
     /// compaction dropped.
     mutating func write(_ write: MessageWrite, in context: inout FoldContext) {
         if addWritten(write, in: &context) { return }
-        guard let place = place(for: write.key) else { return }
+        guard let place = place(for: write.key, isOfServer: write.isOfServer) else { return }
         let event = context.event
         let fate = fates.fate(of: write.key.channel)
         change(place, in: &context) { record in
@@ -28,7 +28,8 @@ extension Messages {
         isPresent: Bool,
         in context: inout FoldContext
     ) {
-        guard let place = place(for: key) else { return }
+        // Only a gateway's frames tell of reactions.
+        guard let place = place(for: key, isOfServer: true) else { return }
         let sequence = context.event.sequence.rawValue
         let changes = store.react(at: place, emoji: emoji, user: user, isPresent: isPresent, sequence: sequence)
         if changes { touch(key, in: &context) }

@@ -16,9 +16,9 @@ struct Messages: Fold {
     var fates = ChannelFates()
     /// The issues of circles of replies, by the event that closed the circle.
     var circles = ReplyCircles()
-    /// True if a fold of some channels alone met what concerns others, too: a message that moved to another channel, or
-    /// an issue, which is of the whole source. Stays false for a fold of all channels.
-    private(set) var crossesShares = false
+    /// True if a fold of some channels alone met what concerns others, too: a message that moved to another channel or that
+    /// two channels were named with, or an issue, which is of the whole source. Stays false for a fold of all channels.
+    var crossesShares = false
 
     init() {}
 
@@ -35,6 +35,8 @@ struct Messages: Fold {
     }
 
     private mutating func apply(_ change: MessageChange, in context: inout FoldContext) {
+        if isCompacted(change) { return }
+        let change = broughtHome(change, in: &context)
         if store.share != .whole {
             if case .moved(let from, let to, _, _) = change, from.channel != to.channel { crossesShares = true }
             if !store.share.contains(change.channel) { return }
@@ -104,10 +106,12 @@ extension Messages {
     }
 
     /// The place of a message, added as an empty record if it is new; `nil` if a compaction dropped it.
-    mutating func place(for key: MessageKey) -> Int? {
+    ///
+    /// - Parameter isOfServer: whether the change is one of a server's message; see `MessageStore.Channel`.
+    mutating func place(for key: MessageKey, isOfServer: Bool = false) -> Int? {
         if let place = store.place(of: key) { return place }
         // Most logs were never compacted; the check for emptiness spares them the hashing.
-        return !compacted.isEmpty && compacted.contains(key) ? nil : store.add(key)
+        return !compacted.isEmpty && compacted.contains(key) ? nil : store.add(key, isOfServer: isOfServer)
     }
 
     /// Changes one record and touches the rows that depend on it: the message's own row, and the rows of its answers if

@@ -125,7 +125,7 @@ extension MessageStore {
         else { return false }
         let cell = MessageCell(
             id: write.key.id,
-            channel: UInt32(truncatingIfNeeded: addedChannel(write.key.channel)),
+            channel: UInt32(truncatingIfNeeded: addedChannel(write.key.channel, isOfServer: write.isOfServer)),
             standing: verdict.becomesLive ? .live : .nowhere,
             written,
             by: write.by.map { editors.place(of: $0) + 1 } ?? 0,

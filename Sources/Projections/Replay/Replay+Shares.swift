@@ -52,6 +52,7 @@ extension Replay {
         var shares = [ChannelShare.whole]
         var names: [SourceName: Names]?
         var first: (buckets: [UInt8], repeats: [SourceName: SequenceSet])?
+        var found: [SourceName: [UInt64]] = [:]
         while let share = shares.popLast() {
             var logState = try LogState(before: session)
             logState.condensesIssues = options.condensesIssues
@@ -73,13 +74,14 @@ extension Replay {
                 shares += parts.reversed()
                 continue
             }
-            let found = Dictionary(uniqueKeysWithValues: state.sources.map { ($0.name, $0.context.names) })
+            let known = Dictionary(uniqueKeysWithValues: state.sources.map { ($0.name, $0.context.names) })
             // Values of several shares are put together, so handles must mean the same in all their states.
             let isSame = names.map { names in
-                found.allSatisfy { names[$0.key]?.isSame(as: $0.value) ?? false }
+                known.allSatisfy { names[$0.key]?.isSame(as: $0.value) ?? false }
             }
             if isSame == false { throw CrossedShares() }
-            names = names ?? found
+            names = names ?? known
+            if share != .whole, !state.addServerIDs(to: &found) { throw CrossedShares() }
             if first == nil, share != .whole { first = (buckets, state.foundRepeats) }
             try body(&state)
         }
@@ -144,6 +146,36 @@ extension LogState {
 
     /// Whether the fold of a share met what concerns other shares, too. Its messages may then be of any channel.
     fileprivate var crossesShares: Bool { sources.contains { $0.parts.messages.crossesShares } }
+
+    /// Adds the ids of the messages of servers' channels to those of other shares, ascending; false if both have one: two
+    /// channels were named with it. O(messages), and 8 bytes for each.
+    fileprivate func addServerIDs(to known: inout [SourceName: [UInt64]]) -> Bool {
+        for source in sources {
+            let new = source.parts.messages.store.serverIDs.sorted()
+            guard let merged = Self.union(of: known[source.name] ?? [], and: new) else { return false }
+            known[source.name] = merged
+        }
+        return true
+    }
+
+    /// Both ascending lists in one; `nil` if they share an element.
+    private static func union(of left: [UInt64], and right: [UInt64]) -> [UInt64]? {
+        if left.isEmpty { return right }
+        var merged: [UInt64] = []
+        merged.reserveCapacity(left.count + right.count)
+        var (here, there) = (0, 0)
+        while here < left.count, there < right.count {
+            if left[here] == right[there] { return nil }
+            if left[here] < right[there] {
+                merged.append(left[here])
+                here += 1
+            } else {
+                merged.append(right[there])
+                there += 1
+            }
+        }
+        return merged + left[here...] + right[there...]
+    }
 
     /// The messages in memory.
     fileprivate var messageCount: Int { sources.reduce(0) { $0 + $1.parts.messages.store.count } }

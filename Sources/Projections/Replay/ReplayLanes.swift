@@ -125,9 +125,10 @@ struct ReplayedState {
             readAhead(hashes[start..<count], last)
         }
         for index in steps.indices {
-            guard let lookup = steps[index].lookup, let source = sources[steps[index].lane] else { continue }
+            guard let lookup = steps[index].lookup, let source = sources[steps[index].lane],
+                !logState.sources[source].parts.messages.store.channels[lookup.channel].isLeftOut
+            else { continue }
             let id = steps[index].frame.id
-            // Costs nothing for a channel that is left out: no id there is as great.
             steps[index].lookup?.place = logState.sources[source].parts.messages.store.place(of: id, at: lookup)
         }
         for index in steps.indices where steps[index].frame.happening == .written {

@@ -97,7 +97,14 @@ struct DigestRows: Sendable {
             let key = source.digestKey(of: place.key, &writer)
             return changes.append(StateDigest.Change(key: key, row: source.digestRow(of: place.key)))
         }
-        guard let message = source.parts.messages.place(of: place.key) else { return }
+        guard let message = source.parts.messages.place(of: place.key) else {
+            // It went to another channel, and which of the two rows it had is not known any more.
+            for section in [Section.messages, .deletedMessages] {
+                let key = EntityKey(section, place.key.first, place.key.second)
+                changes.append(StateDigest.Change(key: source.digestKey(of: key, &writer), row: nil))
+            }
+            return
+        }
         add(messageAt: message, in: source, index: place.source, &writer, &changes)
         if source.parts.messages.isInListedChannel(messageAt: message) {
             listed.insert(Place(source: place.source, key: EntityKey(.channels, place.key.first)))

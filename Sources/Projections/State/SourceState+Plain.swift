@@ -20,6 +20,10 @@ extension SourceState {
         if parts.gateway.isRepeat(frame, on: connection, at: event.sequence) {
             return finish(remoteTime: nil)
         }
+        if frame.happening == .deleted, let change = strayDeletion(frame) {
+            spread(change)
+            return finish(remoteTime: nil)
+        }
         if frame.guild != .none { name(frame.guild, with: frame.channel) }
         if !takePlain(frame, lookup: lookup) { spread(frame.change) }
         finish(remoteTime: frame.remoteTime)
@@ -45,10 +49,16 @@ extension SourceState {
         return parts.messages.takePlain(frame, at: lookup, in: &context)
     }
 
+    /// The deletion of a message in another channel than the one that the frame names; `nil` if it is in none other.
+    private func strayDeletion(_ frame: PlainFrame) -> Change? {
+        let deletion = MessageChange.deleted(MessageDeletion(key: frame.key, permanence: .forever))
+        return parts.messages.home(of: deletion).map { .message(deletion.inChannel($0)) }
+    }
+
     /// Tells the folds a channel's guild, unless the last frames named the same one: naming a known pair again changes
     /// nothing.
     private mutating func name(_ guild: EntityID, with channel: EntityID) {
-        let place = parts.messages.store.addedChannel(channel)
+        let place = parts.messages.store.addedChannel(channel, isOfServer: true)
         guard parts.messages.store.channels[place].named != guild else { return }
         spread(.community(.guildNamed(guild)))
         spread(.channel(.named(channel, guild: guild)))

@@ -49,6 +49,7 @@ struct SourceState: Sendable {
     mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
         decode(envelope, payload: payload)
+        if let family = lastKind?.family, family == .gateway || family == .gatewayAnswer { bringHome() }
         let said = spreadChanges()
         finish(remoteTime: context.remoteTime ?? said)
     }
@@ -122,6 +123,19 @@ struct SourceState: Sendable {
         let family = EventFamily(kind: kind)
         lastKind = (kind, family)
         return family
+    }
+
+    /// Gives a deletion or reaction the channel in which its message is. Its event then names nothing else: a channel or guild
+    /// does not come into being by being named with a message of another one, so a compaction need not keep the event for it.
+    private mutating func bringHome() {
+        for place in changes.indices {
+            guard case .message(let change) = changes[place], !change.isWritten,
+                let home = parts.messages.home(of: change)
+            else { continue }
+            // A dispatch is about one message.
+            changes = [.message(change.inChannel(home))]
+            return
+        }
     }
 
     /// Gives the changes of the event to every fold, one after another, and keeps none. The greatest time that the remote gave for
