@@ -562,7 +562,8 @@ extension RowHistory.Values: Codable {
         var partial: [RowHistory.PartialChange]?
         if case .partial(let changes) = self { partial = changes }
         try container.encodeIfPresent(partial, forKey: .partial)
+        if partial != nil { return }
         try container.encodeIfPresent(late, forKey: .late)
-        if partial == nil, late == nil { try container.encode(columns, forKey: .listed) }
+        if late == nil { try container.encode(columns, forKey: .listed) }
     }
 }
