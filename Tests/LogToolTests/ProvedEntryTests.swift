@@ -223,8 +223,8 @@ import Testing
             var altered = object
             altered[member.name] = other(than: member.value)
             found.append((name, altered))
-            // Without it less is shown, and of how long a status lasted only neighbours tell.
-            if name != "dwellMilliseconds", name != "entity" {
+            // Without it less is shown, nothing where it is empty, and of how long a status lasted only neighbours tell.
+            if name != "dwellMilliseconds", name != "entity", member.value.object?.members.isEmpty != true {
                 altered[member.name] = nil
                 found.append((name, altered))
             }
