@@ -1,13 +1,16 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-let settings: [SwiftSetting] = [
+/// Without `MemberImportVisibility`, which takes `struct stat` for a part of Dispatch wherever the compiler happens to load
+/// Dispatch before the C library.
+let settingsOfSystemCalls: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
     .enableExperimentalFeature("Lifetimes"),
 ]
+
+let settings = settingsOfSystemCalls + [.enableUpcomingFeature("MemberImportVisibility")]
 
 /// Dependencies of live recording alone: without the trait they are neither fetched nor built.
 let recorders = TargetDependencyCondition.when(traits: ["Recorders"])
@@ -55,7 +58,7 @@ let package = Package(
         .target(
             name: "EventLog",
             dependencies: ["CLMDB", "JSON", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
-            swiftSettings: settings
+            swiftSettings: settingsOfSystemCalls
         ),
         .target(
             name: "Projections",
