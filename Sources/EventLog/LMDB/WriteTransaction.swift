@@ -39,8 +39,8 @@ struct WriteTransaction: ~Copyable {
 
     /// Stores a value under a key that has none. LMDB refuses any other key with `MDB_KEYEXIST`.
     ///
-    /// Whoever fills new tables uses this: a value in place of another one of the same transaction keeps that one's
-    /// pages, and behind its own bytes those of the former value.
+    /// New tables are filled by this: a value that replaces another one of the same transaction keeps that one's pages,
+    /// and behind its own bytes those of the former value.
     func insert(_ value: UnsafeRawBufferPointer, at key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) {
         var keyValue = MDB_val(borrowing: key)
         var stored = MDB_val(borrowing: value)

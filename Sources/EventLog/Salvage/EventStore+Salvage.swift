@@ -115,7 +115,7 @@ extension EventStore {
         return head
     }
 
-    /// What stands beside the events may name a sequence up to this one in a file of any size.
+    /// The greatest sequence that values beside the events may claim in a file of any size.
     private static let claimedHeadMax: UInt64 = 1 << 16
 
     /// A salvage accepts a head up to this one in a file of any size, because one hash may stand for many dropped

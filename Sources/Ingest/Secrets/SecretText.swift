@@ -85,7 +85,7 @@ struct SecretText {
 }
 
 extension SecretText {
-    /// What is certainly a secret within a text: parameters and users of URLs, headers, JSON Web Tokens.
+    /// The parts of a text that are certainly secrets: parameters and users of URLs, headers, JSON Web Tokens.
     func secrets(_ rules: SecretRules) -> [SecretRange] {
         let parameters = parameters(rules)
         return rules.hasCommon ? parameters + credentials() + headerLines() + users() + webTokens() : parameters

@@ -92,7 +92,7 @@ extension Community {
                 if entry.value != nil || shown.last?.value != nil { shown.append(entry) }
                 continue
             }
-            // Whoever comes after the end never shows; who came before shows until then, or until the next entry.
+            // A user who comes after the end never shows; one who came before shows until then, or until the next entry.
             if entry.event.sequence < end.sequence { shown.append(entry) }
             let next = register.entries.indices.contains(index + 1) ? register.entries[index + 1].event : nil
             guard shown.last?.value != nil, next.map({ $0.sequence > end.sequence }) ?? true else { continue }

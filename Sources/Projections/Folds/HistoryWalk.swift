@@ -1,6 +1,6 @@
 package import EventLog
 
-/// What is known of one thing, entry by entry of its history (I33). Everything that reads a history as a story goes by it.
+/// The known fields of one thing, entry by entry of its history (I33). Histories, audits and searches are read by it.
 ///
 /// Walked over all entries up to a point, it has what the state at that point shows of the thing.
 package struct HistoryWalk {
