@@ -93,7 +93,9 @@ extension GitCommitDecoder {
         }
         for (key, difference) in lost.graves where history.file(at: key)?.usable == nil && history.grave(at: key) == nil
         {
-            if let grave = difference.before, !grave.isMoved { orphans[key] = grave }
+            guard let grave = difference.before, !grave.isMoved else { continue }
+            // A rewrite may have deleted the message again since.
+            if grave.since.sequence >= orphans[key]?.since.sequence ?? .zero { orphans[key] = grave }
         }
     }
 }
