@@ -85,7 +85,7 @@ extension HistoryEntry {
 
     private static let ends: Set<String> = ["deleted", "removed", "ended", "unselected"]
 
-    /// What is known of a thing of a kind after the entry, without the members that describe the change; `nil` if the entry
+    /// The known fields of a thing of a kind after the entry, without the members that describe the change; `nil` if the entry
     /// leaves that as it was.
     package func knownFields(of kind: EntityReference.Kind) -> JSONObject? {
         if let late { return late.known }

@@ -1,4 +1,4 @@
-/// What is known of gaps, for people: which losses each kind of source shows, and which leave no trace.
+/// Tells people which losses each kind of source shows, and which leave no trace.
 enum GapCoverage {
     /// In the order of the lines.
     private static let all: [(prefixes: [String], text: String)] = [

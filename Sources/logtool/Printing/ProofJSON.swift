@@ -30,7 +30,7 @@ extension ProvedEntries {
         ]
     }
 
-    /// What is not covered, for people: each member once with the entries, then what no proof can show.
+    /// Tells people which members no event covers, each once with its entries, then what no proof can show.
     var gaps: [String] {
         var entries: [String: [Int]] = [:]
         for one in open {

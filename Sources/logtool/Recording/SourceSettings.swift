@@ -37,7 +37,7 @@ struct SourceSettings: Hashable, Sendable {
     var refreshFile: String?
     /// What a Discord gateway is to send, as a sum of its bits (gateway).
     var intents: UInt64?
-    /// What is secret beside tokens and the names and forms of docs/events.md.
+    /// Names and places of secrets beside tokens and the list of docs/events.md.
     var redaction = RedactionRules.none
     /// The tables, with schema and filter where given (realtime).
     var tables: [String] = []

@@ -37,7 +37,7 @@ struct SQLiteBudget {
         since = now
     }
 
-    /// What is used up, as a predicate; `nil` while something of everything is left.
+    /// Names the limit that is used up, as a predicate; `nil` while none is.
     var excess: String? {
         if steps <= 0 { return "takes too long for the rows there are (more instructions than a schema needs)" }
         if time <= .zero { return "takes too long for the rows there are (more seconds than a schema needs)" }
