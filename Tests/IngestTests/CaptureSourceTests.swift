@@ -96,14 +96,27 @@ import Testing
         #expect(after.first == before.first)
     }
 
+    /// Programs of other people write such files; each line keeps its own number (I15).
+    @Test func aMarkBlankLinesAndFractionsOfTimeAreRead() throws {
+        let lines = [
+            "\u{FEFF}\r\n", "\u{FEFF}", #"{"t_ms":1769904000100.5,"dir":"in","raw":"{\"op\":10}"}"#,
+            " \t", #"{"t_ms":1.7699040002e12,"dir":"in","raw":"{\"op\":11}"}"#, "", "",
+        ]
+        let drafts = try source(lines.dropFirst().joined(separator: "\n")).allDrafts()
+        #expect(drafts.map(\.key?.rawValue) == ["1769904000100/2", "1769904000100/4"])
+        #expect(drafts.map(\.recordedAt.microseconds) == [1_769_904_000_100_500, 1_769_904_000_200_000])
+        #expect(try source(lines[0] + lines[2]).allDrafts().map(\.key?.rawValue) == ["1769904000100/2"])
+        let marked = try source("\u{FEFF}" + lines[2]).allDrafts()
+        #expect(marked.map(\.key?.rawValue) == ["1769904000100/1"])
+    }
+
     static let broken: [(line: String, reason: String)] = [
         (#"{"t_ms":2,"dir":"in","raw":"x"#, "the file ends within the line"),
-        ("", "the line is empty"),
         ("[]", "does not begin with {"),
         (#"{"t_ms":2,"dir":"in","raw":"x"} y"#, "something follows"),
         (#"{"dir":"in","raw":"x"}"#, "\"t_ms\" is missing"),
-        (#"{"t_ms":1.5,"dir":"in","raw":"x"}"#, "whole number"),
-        (#"{"t_ms":"2","dir":"in","raw":"x"}"#, "whole number"),
+        (#"{"t_ms":"2","dir":"in","raw":"x"}"#, "no number"),
+        (#"{"t_ms":1e999,"dir":"in","raw":"x"}"#, "within range"),
         (#"{"t_ms":9223372036854775807,"dir":"in","raw":"x"}"#, "within range"),
         (#"{"t_ms":99999999999999999999,"dir":"in","raw":"x"}"#, "within range"),
         (#"{"t_ms":2,"raw":"x"}"#, "\"dir\" is missing"),

@@ -155,10 +155,18 @@ struct CaptureLineReader {
         self.file = file
     }
 
-    /// The next line; `nil` at the end. The part behind the last line feed is a line, too, unless it is empty.
+    /// The next line that is not blank; `nil` at the end. The part behind the last line feed is a line, too, unless it is
+    /// empty. A byte order mark before the first line is passed over (RFC 8259, section 8.1, allows that).
     ///
     /// - Throws: `IngestError` with code `io`.
     mutating func next() throws -> Line? {
+        while let line = try nextLine() {
+            if line.isTooLong || !line.bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return line }
+        }
+        return nil
+    }
+
+    private mutating func nextLine() throws -> Line? {
         // Most lines lie in the buffer as a whole, and are copied once.
         if start < buffer.count, case let end = Self.lineEnd(in: buffer, from: start), end < buffer.count {
             let line = Array(buffer[start..<end])
@@ -187,8 +195,9 @@ struct CaptureLineReader {
     private mutating func finish(_ line: [UInt8], _ length: Int, isUnterminated: Bool) -> Line {
         number += 1
         let isTooLong = length > Self.lineBytesMax
-        let bytes = line.last == 0x0D ? Array(line.dropLast()) : line
-        return Line(number: number, bytes: bytes, isUnterminated: isUnterminated, isTooLong: isTooLong)
+        var bytes = line.last == 0x0D ? line.dropLast() : line[...]
+        if number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+        return Line(number: number, bytes: Array(bytes), isUnterminated: isUnterminated, isTooLong: isTooLong)
     }
 
     /// The index of the next LF, or the count. `memchr` looks only at bytes from `start` to the count.

@@ -12,10 +12,10 @@ struct CaptureLine {
         case link(state: String, code: String?)
     }
 
-    /// The time of receipt, in milliseconds since 1970 UTC.
-    let milliseconds: Int64
-    /// The same instant as `milliseconds`.
+    /// The time of receipt, in microseconds since 1970 UTC.
     let recordedAt: Timestamp
+    /// The whole milliseconds of `recordedAt`.
+    var milliseconds: Int64 { recordedAt.microseconds / 1000 }
     let content: Content
 
     /// Lines of one shape fit the same kinds.
@@ -70,11 +70,18 @@ extension CaptureLine {
     /// Checks the members. The time is checked first, so a line without one is never taken for another fault.
     private init(_ members: CaptureMembers) throws(CaptureFault) {
         guard let time = members.milliseconds else { throw CaptureFault(reason: "\"t_ms\" is missing") }
-        guard let milliseconds = Int64(time), let recordedAt = Timestamp(milliseconds: milliseconds) else {
-            throw CaptureFault(reason: "\"t_ms\" is not a whole number of milliseconds within range")
+        guard let recordedAt = Self.instant(time) else {
+            throw CaptureFault(reason: "\"t_ms\" is no number of milliseconds since 1970 within range")
         }
-        self.milliseconds = milliseconds
         self.recordedAt = recordedAt
         content = try members.content()
+    }
+
+    /// The instant of a number of milliseconds; `nil` out of range. A fraction or exponent is read to the microsecond,
+    /// which a `Double` holds exactly for times of this century.
+    private static func instant(_ text: String) -> Timestamp? {
+        if let whole = Int64(text) { return Timestamp(milliseconds: whole) }
+        guard let value = Double(text), value.magnitude < 1e15 else { return nil }
+        return Timestamp(microseconds: Int64((value * 1000).rounded()))
     }
 }

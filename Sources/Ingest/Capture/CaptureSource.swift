@@ -102,7 +102,6 @@ extension CaptureLineReader.Line {
         if isTooLong {
             throw CaptureFault(reason: "the line is longer than \(CaptureLineReader.lineBytesMax >> 20) MiB")
         }
-        if bytes.isEmpty { throw CaptureFault(reason: "the line is empty") }
         let result = bytes.withUnsafeBufferPointer { line in
             Result { () throws(CaptureFault) in try CaptureLine(parsing: line, decodesFrame: decodesFrame) }
         }

@@ -18,6 +18,8 @@ struct HARContents {
 
     /// In the file's order; empty once `take` has been called.
     private(set) var candidates: [Candidate] = []
+    /// The names of attached files that may hold events and are not read yet.
+    private(set) var attachments: Set<String> = []
     /// Entries of other sites.
     private(set) var others = HAROthers()
     /// Entries that cannot be read, passed over because of `keepGoing`.
@@ -56,24 +58,26 @@ struct HARContents {
         switch entry.content {
         case .socket(let messages):
             let kind = messages.flatMap { Self.kind(ofMessages: $0, reader) } ?? Self.kind(ofSocket: address)
-            candidates.append(Candidate(entry: entry, address: address, kind: kind, isTelling: kind != nil))
+            add(Candidate(entry: entry, address: address, kind: kind, isTelling: kind != nil), reader)
         case .stream:
-            candidates.append(Candidate(entry: entry, address: address, kind: .sse, isTelling: true))
+            add(Candidate(entry: entry, address: address, kind: .sse, isTelling: true), reader)
         case .answer:
             guard let route = HARRoute(method: entry.method, path: address.route), isJSON(entry, reader) else {
                 return others.add(address.host)
             }
-            let candidate = Candidate(entry: entry, address: address, kind: route.kind, isTelling: route.isTelling)
-            candidates.append(candidate)
+            add(Candidate(entry: entry, address: address, kind: route.kind, isTelling: route.isTelling), reader)
         }
+    }
+
+    private mutating func add(_ candidate: Candidate, _ reader: HARReader) {
+        candidates.append(candidate)
+        if let name = candidate.entry.attachment, reader.attachments[name] == nil { attachments.insert(name) }
     }
 
     /// True if an answer may be JSON: pages of a site often have the same paths as its API. Answers without a body are
     /// judged later.
     private func isJSON(_ entry: HAREntry, _ reader: HARReader) -> Bool {
-        // Chrome writes `x-unknown` for an answer without a type.
-        guard ["", "x-unknown"].contains(entry.mediaType.name) else { return entry.mediaType.isJSON }
-        guard entry.hasBody else { return true }
+        guard entry.mayBeJSON, !entry.mediaType.isJSON, entry.hasBody else { return entry.mayBeJSON }
         // The first byte that is no white space: `{` or `[`.
         return (try? entry.body(reader).first { $0 > 0x20 }).map { $0 == 0x7B || $0 == 0x5B } ?? true
     }
@@ -99,13 +103,18 @@ struct HARContents {
 }
 
 extension HARContents {
+    /// The kinds that the entries show by themselves, each once.
+    var kinds: [HARKind] {
+        let kinds = Set(candidates.lazy.filter(\.isTelling).compactMap(\.kind))
+        return HARKind.allCases.filter(kinds.contains)
+    }
+
     /// The one kind that the entries show.
     ///
     /// - Throws: `IngestError` with code `unknownKind` if they show none, or several.
     func kind(of name: String) throws -> HARKind {
-        let kinds = Set(candidates.lazy.filter(\.isTelling).compactMap(\.kind))
-        if kinds.count == 1, let kind = kinds.first { return kind }
-        let fitting = HARKind.allCases.filter(kinds.contains).map(\.rawValue).joined(separator: ", ")
+        if kinds.count == 1 { return kinds[0] }
+        let fitting = kinds.map(\.rawValue).joined(separator: ", ")
         throw HARDocument.error(
             .unknownKind,
             name,

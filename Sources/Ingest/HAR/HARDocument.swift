@@ -4,21 +4,26 @@ import Glibc
 import Darwin
 #endif
 
-/// A HAR in memory: all bytes of one JSON document. They never change, so any thread may read them.
+/// A HAR in memory: all bytes of one JSON document, and behind them those of the files that are attached to it. They
+/// never change, so any thread may read them.
 final class HARDocument: Sendable {
     /// The name in messages.
     let name: String
     private let bytes: [UInt8]
+    private let documentCount: Int
+    private let attachments: [String: Range<Int>]
+    /// Where attached files lie: empty, or with a slash at its end; `nil` for standard input.
+    private let folder: String?
 
-    /// The largest file that is read, in bytes; the whole file is held in memory.
+    /// The most bytes that are read, attached files included; all of them are held in memory.
     static let byteCountMax = 1 << 30
     /// The operation's name in errors.
     private static let operation = "ingest har"
 
     /// Reads a file; `-` is standard input.
     ///
-    /// - Throws: `IngestError` with code `io` if it cannot be read, and `invalidHAR` if it is a directory, empty or too
-    ///   large.
+    /// - Throws: `IngestError` with code `io` if it cannot be read, and `invalidHAR` if it is a directory, empty, a ZIP
+    ///   archive, or too large.
     init(path: String) throws {
         let file = try CaptureFile(path: path, operation: Self.operation, emptyCode: .invalidHAR)
         name = file.name
@@ -30,13 +35,51 @@ final class HARDocument: Sendable {
                 advice: "save fewer requests, or a shorter time"
             )
         }
-        bytes = try file.readWhole()
+        let document = try file.readWhole()
+        guard !document.starts(with: [0x50, 0x4B, 0x03, 0x04]) else {
+            throw Self.error(
+                .invalidHAR,
+                file.name,
+                "it is a ZIP archive",
+                advice: "unpack it, and give the .har inside"
+            )
+        }
+        bytes = document
+        documentCount = document.count
+        attachments = [:]
+        folder = path == "-" ? nil : String(path.reversed().drop { $0 != "/" }.reversed())
+    }
+
+    /// A copy with attached files, by their names. The document comes from elsewhere (C17): a name leads into the HAR's
+    /// folder alone, no link is followed, and what is no file there counts as left out.
+    ///
+    /// - Throws: `IngestError` with code `invalidHAR` if they are too large.
+    init(_ document: HARDocument, attaching names: some Sequence<String>) throws {
+        (name, folder, documentCount) = (document.name, document.folder, document.documentCount)
+        var (bytes, attachments) = (document.bytes, document.attachments)
+        for attached in names where !attached.isEmpty && !attached.contains(where: { $0 == "/" || $0 == "\0" }) {
+            let path = folder.map { $0 + attached }
+            guard let content = path.flatMap({ GitFile.bytes($0, sizeMax: Self.byteCountMax) }) else { continue }
+            guard content.count <= Self.byteCountMax - bytes.count else {
+                throw Self.error(
+                    .invalidHAR,
+                    name,
+                    "it has more than \(Self.byteCountMax) bytes with its attached files",
+                    advice: "save fewer requests, or a shorter time"
+                )
+            }
+            attachments[attached] = bytes.count..<bytes.count + content.count
+            bytes += content
+        }
+        (self.bytes, self.attachments) = (bytes, attachments)
     }
 
     /// Lends the bytes; the reader is valid only within `body`.
     func read<Result, Fault: Error>(_ body: (HARReader) throws(Fault) -> Result) throws(Fault) -> Result {
         let result = bytes.withUnsafeBufferPointer { buffer in
-            Swift.Result { () throws(Fault) in try body(HARReader(bytes: buffer)) }
+            Swift.Result { () throws(Fault) in
+                try body(HARReader(bytes: buffer, documentCount: documentCount, attachments: attachments))
+            }
         }
         return try result.get()
     }

@@ -109,13 +109,15 @@ extension HARDrafts {
         ).draft(payload: writer.bytes)
     }
 
-    /// A frame of a WebSocket, with the message's own time: the piece's may be later, to keep the order of the
-    /// connection.
+    /// A frame of a WebSocket, with the message's own time where it has one: the piece's may be later, to keep the order
+    /// of the connection.
     private func frame(_ piece: HARTimeline.Piece, _ part: HARTimeline.Part) throws -> DraftEvent? {
         let message = try document.read { (reader) throws(HARFault) in try HARMessage(piece.range, reader) }
         guard let kind = kind.frameKind, case .frame(let direction, let bytes) = message.content else { return nil }
         let attributes = ["dir": direction.rawValue, "connection": part.name]
-        return try frame(kind, part, "\(piece.number)", attributes, at: message.time).redacted(payload: bytes)
+        return try frame(kind, part, "\(piece.number)", attributes, at: message.time ?? piece.time).redacted(
+            payload: bytes
+        )
     }
 
     /// An event made from what a browser understood of it. The attribute `bytes` marks that these are not the remote's
@@ -123,7 +125,7 @@ extension HARDrafts {
     private func event(_ piece: HARTimeline.Piece, _ part: HARTimeline.Part) throws -> DraftEvent {
         let event = try document.read { (reader) throws(HARFault) in try HAREvent(piece.range, reader) }
         let attributes = ["connection": part.name, "bytes": "made"]
-        let frame = try frame(.serverSentEvent, part, "m/\(piece.number)", attributes, at: event.time)
+        let frame = try frame(.serverSentEvent, part, "m/\(piece.number)", attributes, at: event.time ?? piece.time)
         return try frame.redacted(payload: event.bytes)
     }
 

@@ -2,11 +2,12 @@
 /// entry holds their ranges, which mean something only with a reader of the same document.
 ///
 /// Members whose names begin with `_` are extensions: `_webSocketMessages`, `_resourceType` and `_fromCache` come from
-/// Chrome, and proxies write some of them, too.
+/// Chrome, and proxies write some of them, too. `_file` comes from Playwright: the name of a file beside the HAR that
+/// holds the body, or a WebSocket's messages.
 struct HAREntry {
     /// The kind of an entry.
     enum Content {
-        /// A WebSocket, with the range of its list of messages if the file has one.
+        /// A WebSocket, with the range of its messages if the file has them: a list, or JSON lines of an attached file.
         case socket(messages: Range<Int>?)
         /// A stream of Server-Sent Events, with the range of its list of events if the file has one.
         case stream(events: Range<Int>?)
@@ -29,11 +30,15 @@ struct HAREntry {
     let mediaType: MediaType
     /// The range of the request's body.
     let asked: Range<Int>?
+    /// The name of the attached file with the body or messages; `nil` if they lie in the HAR, or are left out.
+    let attachment: String?
     /// The ranges of `startedDateTime`, `time` and the body's text; `nil` if the file has none.
     private let startedPlace: Range<Int>?
     private let elapsedPlace: Range<Int>?
     private let bodyPlace: Range<Int>?
     private let isBase64: Bool
+    /// The range of the attached file; `nil` if there is none.
+    private let attached: Range<Int>?
 
     /// Reads the entry in a range of the file. Checks only what decides whether the entry is taken; times are checked
     /// when they are read, so that an entry of another site cannot refuse the file.
@@ -52,7 +57,7 @@ struct HAREntry {
             try reader.members(of: range, ["status", "content"])
         }
         let body = try (response?[1]).map { (range) throws(HARFault) in
-            try reader.members(of: range, ["mimeType", "text", "encoding"])
+            try reader.members(of: range, ["mimeType", "text", "encoding", "_file"])
         }
         self.number = number
         method = try asked[0].map { (range) throws(HARFault) in try reader.string(range) } ?? "GET"
@@ -63,23 +68,29 @@ struct HAREntry {
         self.asked = try asked[2].flatMap { (range) throws(HARFault) in try reader.members(of: range, ["text"])[0] }
         (startedPlace, elapsedPlace, bodyPlace) = (entry[0], entry[1], body?[1])
         isBase64 = try (body?[2]).map { (range) throws(HARFault) in try reader.string(range) } == "base64"
+        attachment = try (body?[3]).map { (range) throws(HARFault) in try reader.string(range) }
+        attached = attachment.flatMap { reader.attachments[$0] }
         let type = try entry[5].map { (range) throws(HARFault) in try reader.string(range) }
         if entry[4] != nil || type == "websocket" || address?.isSocket == true {
-            content = .socket(messages: entry[4])
+            content = .socket(messages: entry[4] ?? attached)
         } else {
             let isStream = mediaType.name == "text/event-stream" || type == "eventsource"
             content = isStream ? .stream(events: try HAREvent.list(entry[7], reader)) : .answer
         }
     }
 
+    /// True if the type does not say that the body is something else than JSON. Chrome writes `x-unknown` for an answer
+    /// without a type.
+    var mayBeJSON: Bool { ["", "x-unknown"].contains(mediaType.name) || mediaType.isJSON }
+
     /// True if the file contains the answer's body.
-    var hasBody: Bool { bodyPlace != nil }
+    var hasBody: Bool { bodyPlace != nil || attached != nil }
 
     /// The answer's body, decoded; empty if the file has none. Cost: a copy at each call.
     ///
     /// - Throws: a fault if the text is no base64 where `encoding` says so, or not UTF-8.
     func body(_ reader: HARReader) throws(HARFault) -> [UInt8] {
-        guard let bodyPlace else { return [] }
+        guard let bodyPlace else { return attached.map { Array(reader.bytes[$0]) } ?? [] }
         if isBase64 { return try reader.base64(bodyPlace) }
         let text = try reader.text(bodyPlace)
         if case .stream = content { return MisreadText.restored(text) }
@@ -109,8 +120,8 @@ struct HARMessage {
         case control
     }
 
-    /// In microseconds since 1970.
-    let time: Int64
+    /// In microseconds since 1970; `nil` if the file was saved without times.
+    let time: Int64?
     let content: Content
 
     /// Reads the message in a range of the file.
@@ -118,7 +129,7 @@ struct HARMessage {
     /// - Throws: a fault for an invalid time, type, opcode or data.
     init(_ range: Range<Int>, _ reader: HARReader) throws(HARFault) {
         let parts = try reader.members(of: range, ["type", "time", "opcode", "data"])
-        time = try HARTime.microseconds(seconds: parts[1].flatMap { reader.number($0) })
+        time = try HARTime.microseconds(message: parts[1].flatMap { reader.number($0) })
         content = try Self.content(parts, reader)
     }
 
@@ -155,8 +166,8 @@ struct HARMessage {
 
 /// One element of `_eventSourceMessages`: a browser's reading of a Server-Sent Event, not its bytes.
 struct HAREvent {
-    /// In microseconds since 1970.
-    let time: Int64
+    /// In microseconds since 1970; `nil` if the file was saved without times.
+    let time: Int64?
     /// The bytes of an event with the same name, id and data.
     let bytes: [UInt8]
 
@@ -164,7 +175,7 @@ struct HAREvent {
 
     init(_ range: Range<Int>, _ reader: HARReader) throws(HARFault) {
         let parts = try reader.members(of: range, Self.names)
-        time = try HARTime.microseconds(seconds: parts[0].flatMap { reader.number($0) })
+        time = try HARTime.microseconds(message: parts[0].flatMap { reader.number($0) })
         guard let data = parts[3] else { throw HARFault("\"data\" is missing") }
         let name = try parts[1].map { (range) throws(HARFault) in try reader.text(range) } ?? []
         let id = try parts[2].map { (range) throws(HARFault) in try reader.text(range) } ?? []

@@ -32,7 +32,12 @@ struct HARFault: Error, Hashable {
 /// Reads values of a HAR in place. Ranges count from the file's first byte; only the values that a caller reads are
 /// decoded and copied. The bytes must outlive the reader: `HARDocument.read` lends it for one closure.
 struct HARReader {
+    /// The document, and behind it the files that are attached to it.
     let bytes: UnsafeBufferPointer<UInt8>
+    /// The number of bytes of the document alone.
+    let documentCount: Int
+    /// The range of each attached file, by its name.
+    var attachments: [String: Range<Int>] = [:]
 
     /// The deepest nesting of the document around its entries.
     private static let depthMax = 64
@@ -46,7 +51,7 @@ struct HARReader {
     func entriesStart() throws(HARFault) -> Int {
         let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         var reader = JSONReader(
-            UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[mark...]),
+            UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[mark..<documentCount]),
             levelsMax: Self.depthMax,
             allowsAnyBytes: true
         )
@@ -71,15 +76,19 @@ struct HARReader {
         return false
     }
 
-    /// The elements of an array.
+    /// The elements of an array. An attached file may have one element a line instead.
     func elements(of range: Range<Int>) -> HARElements {
-        HARElements(part(range), start: range.lowerBound, isPart: false)
+        let text = part(range)
+        if range.lowerBound >= documentCount, text.first != 0x5B {
+            return HARElements(lines: text, start: range.lowerBound)
+        }
+        return HARElements(text, start: range.lowerBound, isPart: false)
     }
 
     /// The elements of an array that begins at `start` and whose end is not known yet. A file that is cut off gives its
     /// whole elements, and then a fault.
     func elements(from start: Int) -> HARElements {
-        HARElements(part(start..<bytes.count), start: start, isPart: true)
+        HARElements(part(start..<documentCount), start: start, isPart: true)
     }
 
     /// The values of some members of an object, in the order of `names`; `nil` for those that are missing or null. The
@@ -111,9 +120,11 @@ struct HARReader {
     }
 }
 
-/// The elements of an array, one after another.
+/// The elements of an array, or the lines of an attached file, one after another.
 struct HARElements {
     private var members: JSONMembers
+    /// The lines that are not taken yet; `nil` for an array.
+    private var lines: Slice<UnsafeBufferPointer<UInt8>>?
     /// Where the array begins in the file.
     private let start: Int
 
@@ -122,8 +133,18 @@ struct HARElements {
         self.start = start
     }
 
+    fileprivate init(lines text: UnsafeBufferPointer<UInt8>, start: Int) {
+        self.init(text, start: start, isPart: true)
+        lines = text[...]
+    }
+
     /// The range of the next element in the file; `nil` at the end.
     mutating func next() throws(HARFault) -> Range<Int>? {
+        if let rest = lines?.drop(while: { $0 == 0x0A || $0 == 0x0D }) {
+            let line = rest.prefix { $0 != 0x0A }
+            lines = rest[line.endIndex...]
+            return line.isEmpty ? nil : start + line.startIndex..<start + line.endIndex
+        }
         guard members.isObject == false else { throw HARFault("a list is expected, and something else stands there") }
         do throws(JSONError) {
             guard let value = try members.next()?.value else { return nil }

@@ -26,19 +26,44 @@ public struct HARSource: EventSource, Sendable {
 
     /// Reads the whole file once, so that nothing of a broken one is appended.
     ///
-    /// - Throws: `IngestError` with code `io`, `invalidHAR` naming file, entry and message, or `unknownKind`.
+    /// - Throws: `IngestError` with code `io`, `invalidHAR` naming file, entry and message, `unknownKind`, or `nothingFits`
+    ///   if no entry is of the kind that was given.
     public func drafts(after history: RecordedHistory) throws -> HARDrafts {
-        let document = try HARDocument(path: path)
-        var contents = try checked(document) { (reader) throws(HARFault) in
-            try HARContents(reader, keepGoing: keepGoing)
+        var document = try HARDocument(path: path)
+        let read = { (reader: HARReader) throws(HARFault) in try HARContents(reader, keepGoing: keepGoing) }
+        var contents = try checked(document, read)
+        if !contents.attachments.isEmpty {
+            document = try HARDocument(document, attaching: contents.attachments.sorted())
+            contents = try checked(document, read)
         }
         let kind = try kind ?? contents.kind(of: document.name)
+        let shown = contents.kinds
         let taken = contents.take(kind, isGiven: self.kind != nil)
         let timeline = try checked(document) { (reader) throws(HARFault) in
             try HARTimeline(taken, reader, after: contents.faults, keepGoing: keepGoing)
         }
+        if self.kind != nil, timeline.pieces.isEmpty {
+            throw Self.nothing(of: kind, in: document.name, shown, timeline.faults.issues(document.name).first)
+        }
         let issues = timeline.faults.issues(document.name) + (contents.others.issue(document.name).map { [$0] } ?? [])
         return HARDrafts(document, timeline, issues: issues, kind: kind, source: name, after: history)
+    }
+
+    /// The error of a given kind of which nothing can be taken.
+    private static func nothing(
+        of kind: HARKind,
+        in name: String,
+        _ shown: [HARKind],
+        _ issue: IngestIssue?
+    ) -> IngestError {
+        let cause = issue.map { " (\($0.place): \($0.reason))" } ?? ""
+        let others = shown.filter { $0 != kind }.map(\.rawValue).joined(separator: "|")
+        return HARDocument.error(
+            .nothingFits,
+            name,
+            "no entry of kind \(kind.rawValue) can be taken\(cause); nothing was appended",
+            advice: others.isEmpty ? "save it again, with the content of requests" : "its entries show --kind \(others)"
+        )
     }
 
     /// Turns a fault into an error for people: one without a place concerns the file, another one an entry or message.

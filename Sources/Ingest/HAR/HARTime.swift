@@ -5,13 +5,19 @@ enum HARTime {
     /// The first instant of the year 10000; this and later times are refused.
     private static let secondsMax = 253_402_300_800.0
 
-    /// A message's `time`: seconds since 1970. For times of this century a `Double` is exact to less than a
-    /// microsecond.
-    static func microseconds(seconds: Double?) throws(HARFault) -> Int64 {
-        guard let seconds, seconds >= 0, seconds < secondsMax else {
-            throw HARFault("\"time\" is no number of seconds since 1970 within range")
+    /// From this number on, a message's `time` counts milliseconds: as seconds it lies beyond the year 5000, as
+    /// milliseconds in 1973.
+    private static let millisecondsMin = 100_000_000_000.0
+
+    /// A message's `time`: seconds since 1970 as Chrome writes them, or milliseconds as Playwright does. `nil` for a
+    /// negative one, which Playwright writes with `omitTiming`. For times of this century a `Double` is exact to less
+    /// than a microsecond.
+    static func microseconds(message time: Double?) throws(HARFault) -> Int64? {
+        guard let time, time < secondsMax * 1000 else {
+            throw HARFault("\"time\" is no number of seconds or milliseconds since 1970 within range")
         }
-        return Int64((seconds * 1_000_000).rounded())
+        guard time >= 0 else { return nil }
+        return Int64((time * (time < millisecondsMin ? 1_000_000 : 1000)).rounded())
     }
 
     /// An entry's `time`: its duration in milliseconds. Programs that do not know it leave it out or write a negative

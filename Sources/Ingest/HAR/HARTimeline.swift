@@ -103,7 +103,7 @@ extension HARTimeline {
         case .socket(let messages):
             parts.append(part)
             if messages == nil {
-                faults.add(HARFault("the WebSocket's messages are not in the file").at(entry: entry.number))
+                faults.add(HARFault(Self.lackOfMessages(entry)).at(entry: entry.number))
                 append(.missing, started, place)
             } else {
                 append(.found, started, place)
@@ -129,6 +129,11 @@ extension HARTimeline {
             // An end that is not known is no event: the stream may have been open when the file was saved.
             if ended > started { append(.close, ended, place, number: .max) }
         }
+    }
+
+    private static func lackOfMessages(_ entry: HAREntry) -> String {
+        guard let name = entry.attachment else { return "the WebSocket's messages are not in the file" }
+        return "the WebSocket's messages are in \"\(name.prefix(100))\", which is no file beside the HAR"
     }
 
     /// Why an answer does not show the remote's state; `nil` if it does.
@@ -158,7 +163,7 @@ extension HARTimeline {
         _ messages: Range<Int>?,
         _ reader: HARReader,
         _ keepGoing: Bool,
-        read: (Range<Int>) throws(HARFault) -> (time: Int64, what: What?)
+        read: (Range<Int>) throws(HARFault) -> (time: Int64?, what: What?)
     ) throws(HARFault) {
         append(.open, part.started, place, number: 0)
         guard let messages else { return }
@@ -170,7 +175,7 @@ extension HARTimeline {
             number += 1
             do throws(HARFault) {
                 let message = try read(range)
-                (clock, last) = (max(clock, message.time), max(last, message.time))
+                if let time = message.time { (clock, last) = (max(clock, time), max(last, time)) }
                 guard let what = message.what else { continue }
                 let isEnd = what == .close || what == .failure
                 // Only the first of several ends closes the connection.

@@ -21,6 +21,8 @@ public struct IngestError: Error, Hashable, Sendable {
         public static let invalidHAR = Code(name: "invalidHAR")
         /// A capture fits several kinds, or none.
         public static let unknownKind = Code(name: "unknownKind")
+        /// A file has nothing of the kind that was asked for.
+        public static let nothingFits = Code(name: "nothingFits")
         /// A file cannot be read or a program cannot be started.
         public static let io = Code(name: "io")
         /// The remote refuses, and trying again would not help.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import Ingest
 import Projections
 
 #if canImport(FoundationEssentials)
@@ -69,6 +70,7 @@ struct Failure: Error, CustomStringConvertible {
         case let failure as Failure: failure.exitCode
         case let trouble as EventLogError: exitCode(for: trouble.code)
         case let trouble as ProjectionError: exitCode(for: trouble.code)
+        case let trouble as IngestError where trouble.code == .nothingFits: Outcome.no
         case is CancellationError: ExitCode(130)
         default: Outcome.trouble
         }

@@ -76,7 +76,12 @@ final class EventPrinter {
     /// What a reader looks for first: the frame's own name, then attributes and key.
     private static func details(of envelope: Envelope, title: String?) -> String {
         var details = title.map { [DisplayText.firstLine(of: $0).line] } ?? []
-        details += envelope.attributes.pairs.map { "\($0.name)=\($0.value)" }
+        // A key that begins with its connection tells it.
+        let told =
+            envelope.key.flatMap { key in envelope.attributes["connection"].map { key.rawValue.contains($0) } } ?? false
+        details += envelope.attributes.pairs.lazy.filter { !told || $0.name != "connection" }.map {
+            "\($0.name)=\($0.value)"
+        }
         if let key = envelope.key { details.append("key=\(key)") }
         if envelope.holding == .redacted { details.append("(redacted)") }
         return details.joined(separator: " ")

@@ -95,8 +95,7 @@ import Testing
         (#"{"type":"receive","time":1,"opcode":1,"data":"\x"}"#, "no such escape"),
         (#"{"type":"receive","time":"1","opcode":1,"data":""}"#, "no number of seconds"),
         (#"{"type":"receive","time":1e308,"opcode":1,"data":""}"#, "no number of seconds"),
-        (#"{"type":"receive","time":-1,"opcode":1,"data":""}"#, "no number of seconds"),
-        (#"{"type":"receive","time":1769940000123,"opcode":1,"data":""}"#, "no number of seconds"),
+        (#"{"type":"receive","time":1e15,"opcode":1,"data":""}"#, "no number of seconds"),
         (
             #"{"type":"receive","time":\#(String(repeating: "9", count: 100_000)),"opcode":1,"data":""}"#,
             "no number of seconds"
@@ -128,8 +127,12 @@ import Testing
             let refusal = error(bytes[..<count])
             #expect(refusal?.code == .invalidHAR, "\(count)")
             guard refusal?.object.contains("entry") == true else { continue }
-            let kept = try source(bytes[..<count], keepGoing: true).allDrafts().filter { $0.kind == .gatewayFrame }
-            #expect(kept.count < 2)
+            do {
+                let kept = try source(bytes[..<count], keepGoing: true).allDrafts()
+                #expect((1..<2).contains(kept.count { $0.kind == .gatewayFrame }))
+            } catch let error as IngestError {
+                #expect(error.code == .nothingFits)
+            }
         }
     }
 

@@ -64,6 +64,80 @@ import Testing
         #expect(!drafts.contains { $0.kind.rawValue == "recorder.gap/1" })
     }
 
+    // MARK: - Playwright
+
+    /// Playwright counts a message's time in milliseconds, or writes -1.
+    @Test func timesInMillisecondsAndNoTimesAreRead() throws {
+        let started = Timestamp(seconds: Int64(SampleHAR.start))
+        for (time, expected) in [
+            ("1769940000100.5", Timestamp(microseconds: started.microseconds + 100_500)), ("-1", started),
+        ] {
+            let message = #"{"type":"receive","time":\#(time),"opcode":1,"data":"{\"op\":10}"}"#
+            let drafts = try source([SampleHAR.socket([message, message], time: "-1")]).allDrafts()
+            #expect(drafts.map(\.kind.rawValue) == ["recorder.link/1", "gateway.frame/1", "gateway.frame/1"])
+            #expect(drafts.dropFirst().map(\.recordedAt) == [expected, expected])
+        }
+    }
+
+    private static func attached(_ name: String) -> String {
+        SampleHAR.socket([]).replacingOccurrences(of: #","_webSocketMessages":[]"#, with: "")
+            .replacingOccurrences(of: #""mimeType":"x-unknown""#, with: #""mimeType":"x-unknown","_file":"\#(name)""#)
+    }
+
+    @Test func messagesAreReadFromTheFileBesideTheHAR() throws {
+        let lines = [Self.hello, "", Self.dispatch].joined(separator: "\n") + "\n"
+        for (name, text) in [("a.jsonl", lines), ("b.json", "[\(Self.hello),\(Self.dispatch)]")] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: directory.path(name)))
+            let drafts = try source([Self.attached(name)]).allDrafts()
+            let inline = try source([SampleHAR.socket([Self.hello, Self.dispatch])]).allDrafts()
+            #expect(drafts == inline && drafts.count == 4)
+        }
+    }
+
+    @Test func anAnswerIsReadFromTheFileBesideTheHAR() throws {
+        try Data("[]".utf8).write(to: URL(fileURLWithPath: directory.path("c.json")))
+        let url = "https://chat.example.org/api/users/@me/guilds"
+        let inline = SampleHAR.answer(url, "[]")
+        let entry = inline.replacingOccurrences(of: #""text":"[]""#, with: #""_file":"c.json""#)
+        #expect(entry != inline)
+        #expect(try source([entry]).allDrafts() == source([inline]).allDrafts())
+    }
+
+    /// The HAR comes from elsewhere: it names files of its own folder alone, and no link there leads out of it (C17).
+    @Test func anAttachedFileLiesInTheFolderItself() throws {
+        let outside = try TemporaryDirectory()
+        try Data((Self.hello + "\n").utf8).write(to: URL(fileURLWithPath: outside.path("x.jsonl")))
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.path("link.jsonl"),
+            withDestinationPath: outside.path("x.jsonl")
+        )
+        #expect(mkfifo(directory.path("fifo.jsonl"), 0o600) == 0)
+        for name in ["link.jsonl", "fifo.jsonl", "none.jsonl", "../\(outside.url.lastPathComponent)/x.jsonl", ".", ""] {
+            let source = try source([Self.attached(name)])
+            #expect(try source.allDrafts().map(\.kind.rawValue) == ["recorder.link/1", "recorder.gap/1"])
+            #expect(try issues(source).first?.reason.contains("no file beside the HAR") == true)
+        }
+    }
+
+    @Test func aLineThatIsCutOffIsNamed() throws {
+        let path = directory.path("cut.jsonl")
+        try Data((Self.hello + "\n" + Self.dispatch.dropLast(9)).utf8).write(to: URL(fileURLWithPath: path))
+        let error = try #require(error { _ = try source([Self.attached("cut.jsonl")]).allDrafts() })
+        #expect(error.code == .invalidHAR && error.object.hasSuffix("entry 1, message 2"))
+        #expect(
+            try source([Self.attached("cut.jsonl")], keepGoing: true).allDrafts().map(\.key?.rawValue.last) == [
+                "n", "1", "e",
+            ]
+        )
+    }
+
+    @Test func aKindOfWhichNothingIsThereIsNamed() throws {
+        let error = try #require(error { _ = try source([SampleHAR.socket([Self.hello])], kind: .sse).allDrafts() })
+        #expect(error.code == .nothingFits)
+        #expect(error.reason == "no entry of kind sse can be taken; nothing was appended")
+        #expect(error.advice == "its entries show --kind gateway")
+    }
+
     @Test func messagesOfAWebSocketAreFramesBetweenLinks() throws {
         let drafts = try source([SampleHAR.socket([Self.hello, Self.identify, Self.dispatch])]).allDrafts()
         #expect(
