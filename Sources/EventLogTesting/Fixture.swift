@@ -30,7 +30,7 @@ public struct Fixture: Sendable {
 
     /// Opens the fixture in a folder.
     ///
-    /// - Throws: `FixtureError` if the folder has no events or no expected state, or a file name beginning with
+    /// - Throws: `FixtureError` if the folder has no events or no `expected.json`, or a file name beginning with
     ///   `expected@` is malformed.
     public init(at directory: URL) throws {
         self.directory = directory
@@ -51,7 +51,7 @@ public struct Fixture: Sendable {
             )
         }
         states = names.compactMap { FixtureState(fileName: $0) }.sorted(by: FixtureState.precedes)
-        guard !states.isEmpty else {
+        guard states.contains(where: { $0.point == nil && $0.profile == .canonical }) else {
             throw FixtureError(
                 directory,
                 "it has no expected.json; write {} into one, and logtool check --update completes it"

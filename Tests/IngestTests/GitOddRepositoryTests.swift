@@ -279,6 +279,32 @@ import Testing
         #expect(broken?.advice.contains("fsck") == true)
     }
 
+    @Test func aMissingFileIsNamedWithTheWayOut() throws {
+        let scratch = try GitScratch()
+        try scratch.write("general/a.md", "a")
+        let commit = try scratch.commit("one")
+        let blob = try scratch.git("rev-parse", "HEAD:general/a.md")
+        try FileManager.default.removeItem(
+            atPath: "\(scratch.path)/.git/objects/\(blob.prefix(2))/\(blob.dropFirst(2))"
+        )
+        let broken = try #require(error { _ = try GitSource(scratch).allDrafts() })
+        #expect(broken.reason == "read a file of commit \(commit): object \(blob) is missing")
+        #expect(broken.advice.contains("fetch --refetch"))
+    }
+
+    /// No log needs such a commit, and whoever made the repository must not choose how much memory is used (C17).
+    @Test func aCommitThatIsTooLargeIsNamed() throws {
+        let scratch = try GitScratch()
+        let head = try scratch.commit("one")
+        let text = Array(try scratch.git("cat-file", "commit", head).utf8)
+        let id = try store(text + [UInt8](repeating: 0x78, count: GitObjectReader.sizeMax), in: scratch)
+        try scratch.git("update-ref", "refs/heads/main", id)
+        let broken = try #require(error { _ = try GitSource(scratch).allDrafts() })
+        let count = text.count + GitObjectReader.sizeMax
+        #expect(broken.reason == "commit \(id) has \(count) bytes, at most 67108864 are read")
+        #expect(broken.advice == "record a branch without it, or rewrite its message")
+    }
+
     @Test func theRepositorysConfigurationChangesNothing() throws {
         let scratch = try GitScratch()
         try scratch.write("general/a.md", String(repeating: "line\n", count: 50))

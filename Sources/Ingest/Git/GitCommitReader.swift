@@ -144,9 +144,16 @@ extension GitCommitReader {
     private func document(_ compared: Compared) throws -> [UInt8] {
         let id = compared.commit.id
         let reader = GitObjectReader(output: objects.output)
-        guard let header = try reader.header(), header.type == "commit", let bytes = try reader.bytes(header) else {
-            throw failure(of: objects, "read commit \(id)")
+        guard let header = try reader.header(), header.type == "commit" else {
+            throw failure(of: objects, "read commit \(id)", missing: id)
         }
+        guard header.size <= GitObjectReader.sizeMax else {
+            throw repository.broken(
+                "commit \(id) has \(header.size) bytes, at most \(GitObjectReader.sizeMax) are read",
+                advice: "record a branch without it, or rewrite its message"
+            )
+        }
+        guard let bytes = try reader.bytes(header) else { throw failure(of: objects, "read commit \(id)", missing: id) }
         let commit = GitCommitObject(bytes)
         try check(compared.commit, bytes, commit)
         var document = GitDocument()
@@ -156,9 +163,9 @@ extension GitCommitReader {
             // Listed without parents, but naming some: the history is cut off here (a shallow clone).
             missing: compared.commit.parents.isEmpty ? commit.parents : []
         )
-        try document.addFiles(compared.files) { sizeMax in
+        try document.addFiles(compared.files) { object, sizeMax in
             guard let blob = try reader.blob(sizeMax: sizeMax) else {
-                throw failure(of: objects, "read a file of commit \(id)")
+                throw failure(of: objects, "read a file of commit \(id)", missing: object)
             }
             return blob
         }
@@ -179,8 +186,9 @@ extension GitCommitReader {
     }
 
     /// The error for an answer that is missing or incomplete. Ends the program to learn its status.
-    private func failure(of process: GitProcess, _ what: String) -> IngestError {
+    private func failure(of process: GitProcess, _ what: String, missing object: String? = nil) -> IngestError {
         let ending = process.finish()
-        return repository.broken(ending.status == 0 ? "\(what): an object is missing" : "\(what): \(ending.reason)")
+        let missing = object.map { "object \($0) is missing" } ?? "an object is missing"
+        return repository.broken("\(what): \(ending.status == 0 ? missing : ending.reason)")
     }
 }

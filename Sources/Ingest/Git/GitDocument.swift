@@ -71,7 +71,7 @@ struct GitDocument {
     /// text that does not fit is left out, and smaller ones after it are still taken.
     mutating func addFiles(
         _ files: [GitChange],
-        next: (_ sizeMax: Int) throws -> (size: Int, bytes: [UInt8]?)
+        next: (_ object: String, _ sizeMax: Int) throws -> (size: Int, bytes: [UInt8]?)
     ) throws {
         var room = textRoom(beside: files)
         json.name("files")
@@ -81,7 +81,7 @@ struct GitDocument {
             addPath(file.path)
             if let entry = file.to {
                 member("blob", entry.object)
-                if !entry.isSubmodule { try addContent(room: &room, next: next) }
+                if !entry.isSubmodule { try addContent(room: &room) { try next(entry.object, $0) } }
             }
             json.end("}")
         }

@@ -220,13 +220,14 @@ extension IngestError {
     }
 
     /// The error for a broken repository. `reason` must quote nothing of its files but ids of objects (I28).
-    static func brokenRepository(_ path: String, _ reason: String) -> IngestError {
+    static func brokenRepository(_ path: String, _ reason: String, advice: String? = nil) -> IngestError {
         IngestError(
             .brokenRepository,
             operation: "ingest git",
             object: path,
             reason: reason,
-            advice: "see: git -C REPO fsck; in a partial clone fetch the missing objects first"
+            advice: advice
+                ?? "see: git -C REPO fsck --full; in a partial clone first run: git -C REPO fetch --refetch --no-filter"
         )
     }
 }

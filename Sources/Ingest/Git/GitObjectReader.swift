@@ -10,7 +10,7 @@ struct GitObjectReader {
 
     /// The largest object, in bytes, whose bytes are read. No object that is wanted is larger; a repository must not
     /// choose how much memory is used.
-    private static let sizeMax = 64 << 20
+    static let sizeMax = 64 << 20
 
     /// The header of the next object; `nil` if the object is missing or the output ends. Its bytes must be read or
     /// skipped before the next call.

@@ -105,8 +105,8 @@ struct GitRepository: Sendable {
     }
 
     /// The error for a broken repository.
-    func broken(_ reason: String) -> IngestError {
-        .brokenRepository(program.repository, reason)
+    func broken(_ reason: String, advice: String? = nil) -> IngestError {
+        .brokenRepository(program.repository, reason, advice: advice)
     }
 
     /// True if a text is an object's full id: 40 hex digits (SHA-1) or 64 (SHA-256). Such a text is safe as an argument

@@ -27,9 +27,9 @@ struct GitRewriteReader {
         objects.submit(Array(blobs.map { "\($0.object)\n" }.joined().utf8))
         objects.finishInput()
         let reader = GitObjectReader(output: objects.output)
-        try document.addFiles(files) { sizeMax in
+        try document.addFiles(files) { object, sizeMax in
             guard let blob = try reader.blob(sizeMax: sizeMax) else {
-                throw repository.broken("read a file of the branch's tip: an object is missing")
+                throw repository.broken("read a file of the branch's tip: object \(object) is missing")
             }
             return blob
         }

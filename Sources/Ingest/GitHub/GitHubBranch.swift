@@ -265,7 +265,7 @@ extension GitHubBranch {
         }
         // `addFiles` calls once for each file that is no submodule, in the order of `files`.
         var entries = files.compactMap(\.to).filter { !$0.isSubmodule }[...]
-        try document.addFiles(files) { sizeMax in
+        try document.addFiles(files) { _, sizeMax in
             let entry = entries.popFirst()
             let size = entry.flatMap { sizes[$0.object] } ?? 0
             return (size, size > sizeMax ? nil : entry.flatMap { blobs[$0.object] })

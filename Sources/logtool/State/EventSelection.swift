@@ -31,7 +31,8 @@ struct EventSelection {
     /// The sequences to look at: the requested range, or with `-n` its part from the first of the last matches on;
     /// `nil` if it contains none.
     ///
-    /// Cost: with `-n`, the log is read backwards in blocks of 4,096 events until enough have matched.
+    /// Cost: with `-n`, the log is read backwards in blocks of 4,096 events until enough have matched; of a thing's
+    /// events no others are read.
     ///
     /// - Parameter isWanted: Which of the selected events count for `-n`.
     func range(
@@ -39,6 +40,9 @@ struct EventSelection {
         where isWanted: (borrowing EventView) -> Bool = { _ in true }
     ) throws -> ClosedRange<SequenceNumber>? {
         guard let range, let count = selectors.count else { return range }
+        if let touching {
+            return try last(count, of: touching.filter(range.contains).sorted(), in: session, where: isWanted)
+        }
         var found: [SequenceNumber] = []
         var upper = range.upperBound
         while count > 0 {
@@ -57,6 +61,24 @@ struct EventSelection {
             upper = SequenceNumber(lower.rawValue - 1)
         }
         return nil
+    }
+
+    /// The range from the first of the last `count` events that match to the last of `sequences`; `nil` if none matches.
+    private func last(
+        _ count: Int,
+        of sequences: [SequenceNumber],
+        in session: borrowing ReadSession,
+        where isWanted: (borrowing EventView) -> Bool
+    ) throws -> ClosedRange<SequenceNumber>? {
+        var (matches, first) = (0, SequenceNumber?.none)
+        for sequence in sequences.reversed() where matches < count {
+            try session.forEachEvent(in: sequence...sequence) { event in
+                if includes(event.envelope), isWanted(event) { (matches, first) = (matches + 1, sequence) }
+                return true
+            }
+        }
+        guard let first, let end = sequences.last else { return nil }
+        return first...end
     }
 
     /// Lends the events of a range that the selectors may choose, in order; the caller tests `includes`. Of a thing's
