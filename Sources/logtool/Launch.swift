@@ -16,7 +16,10 @@ enum Launch {
         var arguments = arguments
         do {
             try GlobalOptions.take(from: &arguments)
-            guard !arguments.isEmpty else { throw Failure.usage("no command is given", command: nil) }
+            guard !arguments.isEmpty else {
+                StandardError.line(Help.text(for: LogTool.self))
+                throw Outcome.trouble
+            }
             if let name = Help.unknownCommand(in: arguments) {
                 throw Help.unknown(name)
             }

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [
-        [], ["frob"], ["help", "frob"], ["events"], ["events", "--frob", "L"], ["events", "L", "--from", "yesterday"],
+        ["frob"], ["help", "frob"], ["events"], ["events", "--frob", "L"], ["events", "L", "--from", "yesterday"],
         ["ingest", "L"], ["ingest", "L", "svn", "R"], ["ingest", "L", "git", "R", "--kind", "sse"],
         ["ingest", "L", "git", "R", "--wait", "soon"], ["ingest", "L", "capture", "F", "--branch", "b"],
         ["ingest", "L", "git", "R", "--as", "logtool"], ["events", "L", "--json", "--jsonl"],
@@ -24,6 +24,24 @@ import Testing
         #expect(run.errors.hasPrefix("logtool: "))
         #expect(run.errors.contains("see: logtool help"))
         #expect(run.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test func withoutACommandTheCommandsAreListed() throws {
+        let run = try ToolRun.run([], in: folder)
+        #expect(run.exitCode == 2)
+        #expect(run.output.isEmpty)
+        for name in Help.commandNames { #expect(run.errors.contains("\n  \(name) ")) }
+    }
+
+    /// A number below 0 is no option of its own.
+    @Test(arguments: [
+        (["compact", "L", "--keep", "-1"], "0 or more"),
+        (["play", "L", "--speed", "-1"], "a number such as 1 or 20, or max"),
+    ])
+    func aNumberOutOfRangeIsToldWhatIsAllowed(arguments: [String], allowed: String) throws {
+        let run = try ToolRun.run(arguments, in: folder)
+        #expect(run.exitCode == 2)
+        #expect(run.errors.contains(allowed))
     }
 
     @Test func theVersionIsOneLine() throws {

@@ -35,7 +35,10 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var log: LogOptions
 
-    @Option(help: ArgumentHelp("How many messages of each channel stay.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How many messages of each channel stay.", valueName: "n")
+    )
     var keep = 500
 
     /// Costs as much time as the real run, and for a while as much disk: the figures come from a rewrite that is thrown

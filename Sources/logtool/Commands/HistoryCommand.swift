@@ -170,9 +170,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
-    /// Prints each thing whose history contains the text, with the entries that do.
-    ///
-    /// Text and lines are printed as things are found. A document waits for all of them.
+    /// Prints each thing whose history contains the text, with the entries that do, in the order of the first of them.
     ///
     /// - Parameter read: Lends a session on the log, once for each thing that was found.
     /// - Throws: `Failure` with exit code 1 if there is none. A JSON document is complete even then.
@@ -184,8 +182,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         read: ((borrowing ReadSession) throws -> Void) throws -> Void
     ) throws {
         let printer = MatchPrinter(output: output, match: text)
-        var documents: [JSONValue] = []
-        var count = 0
+        var all: [MatchPrinter.Found] = []
         try state.forEachHistory(of: entity) { reference, history in
             // The search is for the text in all entries; the range then narrows down what is shown of a thing.
             guard selection.includes(reference), var found = printer.found(reference, history) else { return }
@@ -194,16 +191,16 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
                 try check(found.entries, of: history, found.entity, in: session)
                 found.proofs = try proofs(of: found.entries, among: history, of: reference, in: session)
             }
-            guard !found.entries.isEmpty else { return }
-            count += 1
-            switch lists.form {
-            case .text: try printer.printText(found)
-            case .document: documents.append(printer.document(found))
-            case .lines: try output.line(printer.document(found).text)
-            }
+            if !found.entries.isEmpty { all.append(found) }
         }
-        if lists.form == .document { try output.line(JSONValue.array(documents).lines) }
-        guard count == 0 else { return }
+        // Histories come by kind and name, and of two that one event changed this keeps that order.
+        let places = all.indices.sorted { (all[$0].entries[0].sequence, $0) < (all[$1].entries[0].sequence, $1) }
+        switch lists.form {
+        case .text: for place in places { try printer.printText(all[place]) }
+        case .document: try output.line(JSONValue.array(places.map { printer.document(all[$0]) }).lines)
+        case .lines: for place in places { try output.line(printer.document(all[place]).text) }
+        }
+        guard all.isEmpty else { return }
         try output.flush()
         let names = selectors.given.isEmpty ? "" : " with \(selectors.given.joined(separator: " and "))"
         let place = entity.map { "of what \"\($0)\" can mean" } ?? "in the log"

@@ -193,6 +193,10 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     /// - Throws: what opening the source throws, before a log is made; else as `run`.
     private func record(_ source: some EventSource, progress: Progress) throws -> IngestSummary {
         let source = RedactedSource(source, rules: try RedactionRules(redact))
+        let again = address == "-" ? "give the same input again" : "run the same command again"
+        Interrupts.leave(
+            "logtool: interrupted; what was appended is in the log; to go on, \(again): it adds what is new"
+        )
         // The rate covers duplicates, too: they cost as much to read.
         let report = { (summary: IngestSummary) in
             progress.report("\(summary.appended) new events", done: summary.appended + summary.duplicates)

@@ -64,6 +64,7 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
     var source: SourceName?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("How much faster than recorded: 1, 20, max.", valueName: "n"),
         transform: PlaySpeed.parse
     )

@@ -44,7 +44,9 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         switch lists.form {
         case .document: try output.line(JSONValue.array(rows).lines)
         case .lines: for row in rows { try output.line(row.text) }
-        case .text: for row in rows { try print(row, to: output) }
+        case .text:
+            let width = Profile.allCases.map(\.rawValue.count).max() ?? 0
+            for row in rows { try print(row, width, to: output) }
         }
         try output.flush()
     }
@@ -94,8 +96,9 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
-    /// Prints a row of either list as text. Only rows of a comparison have counts.
-    private func print(_ row: JSONValue, to output: StandardOutput) throws {
+    /// Prints a row of either list as text. Only rows of a comparison have counts; they stand below each other behind
+    /// names of at most `width` characters.
+    private func print(_ row: JSONValue, _ width: Int, to output: StandardOutput) throws {
         let name = row["profile"]?.string ?? ""
         guard let count = row["entities"]?.number else {
             try output.line(output.style.text(name, .heading))
@@ -103,9 +106,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         }
         let kinds = (row["kinds"]?.object?.members ?? []).map { "\($0.value.number?.text ?? "0") \($0.name)" }
         let shown = kinds.isEmpty ? "" : "  (\(kinds.joined(separator: ", ")))"
-        // The counts stand below each other as long as no profile's name is longer.
-        let padding = String(repeating: " ", count: max(0, 20 - name.count))
-        try output.line("\(name)\(padding)\(count.text)\(shown)")
+        try output.line("\(DisplayText.padded(name, to: width))  \(count.text)\(shown)")
     }
 
     /// Prints each rule with its divergences; for a variant, only those that its base lacks.

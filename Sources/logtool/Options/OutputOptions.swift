@@ -40,7 +40,7 @@ struct OutputOptions: ParsableArguments {
         switch color {
         case .always: true
         case .never: false
-        case .auto: Terminal.isTerminal(1) && (Terminal.environment("NO_COLOR") ?? "").isEmpty
+        case .auto: Terminal.knowsEscapes(1) && (Terminal.environment("NO_COLOR") ?? "").isEmpty
         }
     }
 }

@@ -28,9 +28,9 @@ struct Pager {
     private static let process = Atomic<Int32>(0)
 
     /// The pager that the environment chooses: `LOGTOOL_PAGER`, else `PAGER`, else `less`. `nil` if standard output is
-    /// not a terminal, or if the pager is empty, `cat` or not installed.
+    /// not a terminal that can page, or if the pager is empty, `cat` or not installed.
     static var chosen: Pager? {
-        guard isAllowed, Terminal.isTerminal(1) else { return nil }
+        guard isAllowed, Terminal.knowsEscapes(1) else { return nil }
         let command = Terminal.environment("LOGTOOL_PAGER") ?? Terminal.environment("PAGER") ?? "less"
         guard !["", "cat"].contains(command), isInstalled(command) else { return nil }
         return Pager(command: command)

@@ -2,7 +2,7 @@ import EventLog
 import Synchronization
 
 /// Shows on a terminal what a command does and how far it is. It prints nothing for the first second, and nothing at
-/// all if standard error is no terminal.
+/// all if standard error is no terminal, or one that cannot move back to the line's start.
 ///
 /// It is one line, drawn ten times a second by its own thread, so that time passes visibly even if a step reports
 /// nothing. The line is removed before output goes to the same terminal. The mutex guards line and drawing; any thread
@@ -18,7 +18,7 @@ final class Progress: Sendable {
 
     /// - Parameter activity: The activity until something is reported, such as `verifying`.
     init(_ activity: String, isQuiet: Bool) {
-        isShown = !isQuiet && Terminal.isTerminal(2)
+        isShown = !isQuiet && Terminal.knowsEscapes(2)
         line = Mutex(ProgressLine(text: activity))
         guard isShown else { return }
         Self.current.withLock { $0 = self }

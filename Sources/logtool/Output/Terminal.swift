@@ -13,6 +13,11 @@ enum Terminal {
         isatty(descriptor) == 1
     }
 
+    /// Whether a file descriptor is a terminal that knows escape sequences: `TERM=dumb` names one that shows them as text.
+    static func knowsEscapes(_ descriptor: Int32) -> Bool {
+        isTerminal(descriptor) && environment("TERM") != "dumb"
+    }
+
     /// The number of columns of the terminal behind a descriptor; `nil` if it is no terminal.
     static func width(of descriptor: Int32) -> Int? {
         guard isTerminal(descriptor) else { return nil }
