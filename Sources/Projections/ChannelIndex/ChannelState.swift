@@ -39,21 +39,9 @@ public struct ChannelState: Sendable {
     }
 
     /// The rows in the form of a state document, without `digest`, which only a whole state has.
-    ///
-    /// - Parameter namesAuthors: whether rows of deleted messages have the member `authorName`, which is in no document for
-    ///   scripts.
-    public func document(
-        _ options: DocumentOptions = DocumentOptions(),
-        namesAuthors: Bool = false
-    ) -> JSONValue {
-        var document = JSONObject()
-        for member in header(options) { document[member.name] = member.value }
-        for section in Self.sections where options.includes(section) {
-            var rows = rows(in: section, asOf: asOf(options))
-            if namesAuthors, section == .deletedMessages { nameAuthors(of: &rows) }
-            document[section.rawValue] = .array(rows)
-        }
-        return .object(document)
+    public func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
+        var state = self
+        return state.documentValue(options)
     }
 
     /// Writes the document in the form of `logtool replay --json`: one member per line, arrays with one canonical
@@ -65,50 +53,40 @@ public struct ChannelState: Sendable {
         _ options: DocumentOptions = DocumentOptions(),
         to body: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        var lines = DocumentLines(body)
-        for member in header(options) { try lines.member(member.name, member.value.canonicalText) }
-        for section in Self.sections where options.includes(section) {
-            try lines.beginRows(section.rawValue)
-            try writeRows(in: section, asOf: asOf(options), to: &lines)
-            try lines.endRows()
-        }
-        try lines.end()
-    }
-
-    private func asOf(_ options: DocumentOptions) -> Timestamp { options.asOf ?? clock ?? Timestamp(seconds: 0) }
-
-    private func header(_ options: DocumentOptions) -> [(name: String, value: JSONValue)] {
-        [
-            ("format", .string("eventlog.state/1")),
-            ("sequence", .string(sequence.description)),
-            ("asOf", .string(asOf(options).description)),
-            ("profile", .string(options.readingName)),
-            ("channel", .string(reference.description)),
-        ]
+        var state = self
+        try state.writeDocument(options, to: body)
     }
 }
 
 // MARK: - Rows
 
-extension ChannelState {
-    private func rows(in section: Section, asOf: Timestamp) -> [JSONValue] {
-        keys(in: section).compactMap { row(for: $0, asOf: asOf) }
+extension ChannelState: DocumentState {
+    package func documentHeader(_ options: DocumentOptions) -> JSONObject {
+        [
+            "format": .string("eventlog.state/1"),
+            "sequence": .string(sequence.description),
+            "asOf": .string(asOf(options).description),
+            "profile": .string(options.readingName),
+            "channel": .string(reference.description),
+        ]
+    }
+
+    package func forEachRow(in section: Section, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
+        for key in keys(in: section) { if let row = row(for: key, asOf: asOf) { try body(row) } }
+    }
+
+    /// One channel; none if only users are in it.
+    package func channels(_ options: DocumentOptions) -> [StateChannel] {
+        func listed(_ section: Section) -> [Int] { options.includes(section) ? places(in: section) : [] }
+        let (live, deleted) = (listed(.messages), listed(.deletedMessages))
+        let key = options.includes(.channels) ? keys(in: .channels).first : nil
+        let row = key.flatMap { self.row(for: $0, asOf: asOf(options)) }
+        if row == nil, live.isEmpty, deleted.isEmpty { return [] }
+        return [StateChannel(channel, of: source, row, live: live, deleted: deleted)]
     }
 
     private func row(for key: EntityKey, asOf: Timestamp) -> JSONValue? {
         source.fold(for: key.section)?.row(for: key, context: source.rowContext(asOf: asOf)).map(source.withSource)
-    }
-
-    /// Adds the names of their authors to the rows of all deleted messages.
-    private func nameAuthors(of rows: inout [JSONValue]) {
-        let (messages, context) = (source.parts.messages, source.rowContext(asOf: nil))
-        for (index, place) in zip(rows.indices, places(in: .deletedMessages)) {
-            guard case .object(var row) = rows[index] else { continue }
-            row["authorName"] = messages.withRow(of: .deletedMessages, at: place, context.names, context.rules) {
-                $0.authorName.json
-            }.flatMap { $0 }
-            rows[index] = .object(row)
-        }
     }
 
     /// The keys of the rows, in the document's order.
@@ -129,7 +107,7 @@ extension ChannelState {
         source.parts.messages.places(in: section, of: channel, source.context.names)
     }
 
-    private func writeRows(in section: Section, asOf: Timestamp, to lines: inout DocumentLines) throws {
+    package func writeRows(in section: Section, asOf: Timestamp, to lines: inout DocumentLines) throws {
         if section.isOfMessages {
             try source.writeRows(of: section, messagesAt: places(in: section), to: &lines)
         } else {

@@ -2,7 +2,7 @@
 ///
 /// The layout is that of `logtool replay --json` and of the golden files: a member's line begins with one space, an
 /// element's with two. Calls must follow the grammar: members; between `beginRows` and `endRows` only rows; `end` last.
-struct DocumentLines: ~Copyable {
+package struct DocumentLines: ~Copyable {
     private static let pieceBytes = 1 << 16
     /// The fewest rows that are worth more threads: two slices of `RowSlices`.
     private static let sharedRowsMin = 1024

@@ -10,9 +10,25 @@ package struct StateChannel: Sendable {
     /// The channel's row; `nil` if it has none.
     package let row: JSONValue?
     /// The places of its messages with a row, in the document's order.
-    fileprivate let live: ArraySlice<Int>
-    fileprivate let deleted: ArraySlice<Int>
-    fileprivate let reader: MessageReader
+    private let live: ArraySlice<Int>
+    private let deleted: ArraySlice<Int>
+    private let reader: MessageReader
+
+    fileprivate init(
+        _ id: EntityID,
+        _ row: JSONValue?,
+        live: ArraySlice<Int>,
+        deleted: ArraySlice<Int>,
+        _ reader: MessageReader
+    ) {
+        (source, self.id, self.row) = (reader.source, reader.names.text(id), row)
+        (self.live, self.deleted, self.reader) = (live, deleted, reader)
+    }
+
+    /// The channel of a source, with messages at these places.
+    init(_ id: EntityID, of source: SourceState, _ row: JSONValue?, live: [Int], deleted: [Int]) {
+        self.init(id, row, live: live[...], deleted: deleted[...], MessageReader(source))
+    }
 
     /// How many rows about the channel a section of messages has.
     package func count(in section: Section) -> Int { places(in: section).count }
@@ -38,11 +54,13 @@ package struct StateChannel: Sendable {
 
 /// Lends the rows of the messages of one source. A class, so that many channels share one without copying it.
 private final class MessageReader: Sendable {
+    let source: String
     let messages: Messages
     let names: Names
     let rules: ReadingRules
 
     init(_ source: SourceState) {
+        self.source = source.name.rawValue
         (messages, names, rules) = (source.parts.messages, source.context.names, source.rowRules)
     }
 
@@ -56,20 +74,13 @@ private final class MessageReader: Sendable {
 }
 
 extension LogState {
-    /// The channels of a document: those with rows in its order, then the others with live messages, then the others
-    /// with deleted ones. Within each group by source, then in the section's order. O(messages) if messages are
-    /// included.
+    /// O(messages) if messages are included.
     package func channels(_ options: DocumentOptions) -> [StateChannel] {
         let listed = sources.sorted { $0.name < $1.name }.map { ListedChannels($0, options, asOf: asOf(options)) }
         return [Section.channels, .messages, .deletedMessages].filter(options.includes).flatMap { section in
             listed.flatMap { $0.channels(first: section, options) }
         }
     }
-}
-
-extension DocumentOptions {
-    /// Whether the document has a section.
-    func includes(_ section: Section) -> Bool { sections?.contains(section) ?? true }
 }
 
 /// The channels of one source.
@@ -111,13 +122,6 @@ private struct ListedChannels {
             guard options.includes(section), let places, let group = groups[id] else { return [] }
             return places.places(in: section, of: group)
         }
-        return StateChannel(
-            source: source.name.rawValue,
-            id: source.context.names.text(id),
-            row: row,
-            live: list(.messages),
-            deleted: list(.deletedMessages),
-            reader: reader
-        )
+        return StateChannel(id, row, live: list(.messages), deleted: list(.deletedMessages), reader)
     }
 }

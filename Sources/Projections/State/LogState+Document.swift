@@ -17,22 +17,16 @@ public struct DocumentOptions: Sendable {
     public init() {}
 }
 
-extension LogState {
+extension LogState: DocumentState {
+    package static var sections: [Section] { Section.allCases }
+
     /// The state document of `replay --json`: its members in the documented order, rows sorted as documented. Holds all
     /// rows in memory; `writeLines` does not.
     ///
     /// Cost: O(n log n) in the number of rows; the digest is brought up to date first.
     public mutating func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
-        let asOf = asOf(options)
-        var document = documentHeader(options)
-        for section in Section.allCases where options.includes(section) {
-            document[section.rawValue] = .array(rows(in: section, asOf: asOf))
-        }
-        return .object(document)
+        documentValue(options)
     }
-
-    /// The instant for a document: `asOf` of the options, else the clock, else the start of 1970 (UTC).
-    package func asOf(_ options: DocumentOptions) -> Timestamp { options.asOf ?? clock ?? Timestamp(seconds: 0) }
 
     /// The members of the document that are no rows, the digest among them.
     package mutating func documentHeader(_ options: DocumentOptions) -> JSONObject {

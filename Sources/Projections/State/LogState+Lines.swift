@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 
 extension LogState {
     /// Writes the document in the form of `logtool replay --json`: one member per line, arrays with one canonical
@@ -12,18 +12,10 @@ extension LogState {
         _ options: DocumentOptions = DocumentOptions(),
         to body: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        let asOf = asOf(options)
-        var lines = DocumentLines(body)
-        for member in documentHeader(options).members { try lines.member(member.name, member.value.canonicalText) }
-        for section in Section.allCases where options.includes(section) {
-            try lines.beginRows(section.rawValue)
-            try writeRows(in: section, asOf: asOf, to: &lines)
-            try lines.endRows()
-        }
-        try lines.end()
+        try writeDocument(options, to: body)
     }
 
-    private func writeRows(in section: Section, asOf: Timestamp, to lines: inout DocumentLines) throws {
+    package func writeRows(in section: Section, asOf: Timestamp, to lines: inout DocumentLines) throws {
         if section == .issues {
             for row in rows(in: section, asOf: asOf) { try lines.row { $0.raw(row.canonicalText) } }
             return

@@ -141,66 +141,55 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// Prints the state in the form of the options.
-    ///
-    /// Memory: the state, and for people one channel's messages at a time. Only a channel's own document, and the
-    /// sections beside messages, are built as values.
     private func printState(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
         let options = query.documentOptions
         // One channel is folded from its own events alone (I21).
         if let channel = selectors.channel {
-            let state = try loader.channel(channel, for: query)
-            if lists.json { return try state.writeLines(options) { try output.write($0) } }
-            if lists.jsonl { return try printLines(of: state.document(options), to: output) }
-            let document = state.document(options, namesAuthors: true)
-            return try print(document, ShownChannels(document: document), to: output)
+            var state = try loader.channel(channel, for: query)
+            return try print(&state, options, to: output)
         }
         var state = try loader.logState(for: query)
+        try print(&state, options, to: output)
+        loader.keepDigest(of: &state, for: query)
+        LastingState.keep(state)
+    }
+
+    /// Memory: the state, and for people one channel's messages at a time. Only the sections beside messages are built
+    /// as values.
+    private func print(_ state: inout some DocumentState, _ options: DocumentOptions, to output: StandardOutput) throws
+    {
         switch lists.form {
         case .document: try state.writeLines(options) { try output.write($0) }
         case .lines: try printLines(of: &state, options, to: output)
         case .text:
-            let channels = ShownChannels(state: state, options)
+            let channels = state.channels(options)
             if output.style.width != nil {
                 // The table of channels is for people: without a width, standard output is no terminal.
                 try ChannelTable(output: output, log: log.path, channels: channels)?.print()
             }
             var others = options
             others.sections = Set(Section.allCases.filter { options.sections?.contains($0) ?? true })
-            // `ShownChannels` lends messages channel by channel; a document of all would take as much memory as the
-            // log's texts.
+            // Channels lend their messages; a document of all would take as much memory as the log's texts.
             others.sections?.subtract([.messages, .deletedMessages])
-            try print(state.document(others), channels, to: output)
-        }
-        loader.keepDigest(of: &state, for: query)
-        LastingState.keep(state)
-    }
-
-    private func print(_ document: JSONValue, _ channels: ShownChannels, to output: StandardOutput) throws {
-        try StatePrinter(output: output, document: document, channels: channels, view: view).print()
-    }
-
-    /// Prints all members but arrays on one line, then a line for each row with its `section`. For the document of one
-    /// channel.
-    private func printLines(of document: JSONValue, to output: StandardOutput) throws {
-        var header = JSONObject()
-        for member in document.object?.members ?? [] where member.value.array == nil {
-            header[member.name] = member.value
-        }
-        try output.line(JSONValue.object(header).text)
-        for member in document.object?.members ?? [] {
-            for row in member.value.array ?? [] { try printLine(of: row, in: member.name, to: output) }
+            try StatePrinter(
+                output: output,
+                document: state.document(others),
+                channels: channels,
+                tellsOfChannels: options.includes(.channels),
+                view: view
+            ).print()
         }
     }
 
-    /// Prints what `printLines` prints of the state's document, without making one.
+    /// Prints all members but arrays on one line, then a line for each row with its `section`.
     private func printLines(
-        of state: inout LogState,
+        of state: inout some DocumentState,
         _ options: DocumentOptions,
         to output: StandardOutput
     ) throws {
         try output.line(JSONValue.object(state.documentHeader(options)).text)
         let asOf = state.asOf(options)
-        for section in Section.allCases where options.sections?.contains(section) ?? true {
+        for section in type(of: state).sections(options) {
             try state.forEachRow(in: section, asOf: asOf) { try printLine(of: $0, in: section.rawValue, to: output) }
         }
     }

@@ -24,25 +24,23 @@ struct ChannelTable {
         /// times.
         let last: String
 
-        init(_ contents: ShownChannels.Contents) {
-            (source, id) = (contents.source, contents.id)
-            name = contents.channel?["name"]?.string
-            (messages, deleted) = (contents.count(in: .messages), contents.count(in: .deletedMessages))
+        init(_ channel: StateChannel) {
+            (source, id) = (channel.source, channel.id)
+            name = channel.row?["name"]?.string
+            (messages, deleted) = (channel.count(in: .messages), channel.count(in: .deletedMessages))
             // The remote's order need not be that of its times, so all messages are read.
             last = (0..<messages).reduce("") { last, index in
-                max(last, contents.withMessage(in: .messages, at: index) { $0.text(.createdAt) ?? "" } ?? "")
+                max(last, channel.withRow(in: .messages, at: index) { $0.text(.createdAt) ?? "" } ?? "")
             }
         }
     }
 
     /// The table of a state's channels; `nil` if it has few. Reads all messages, one channel after another.
-    init?(output: StandardOutput, log: String, channels: ShownChannels) {
+    init?(output: StandardOutput, log: String, channels: [StateChannel]) {
         guard channels.count >= Self.channelCountMin else { return nil }
         self.output = output
         self.log = log
-        var rows: [Row] = []
-        channels.forEach { rows.append(Row($0)) }
-        self.rows = rows
+        rows = channels.map(Row.init)
     }
 
     /// Prints the table.

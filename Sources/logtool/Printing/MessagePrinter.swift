@@ -20,7 +20,7 @@ struct MessagePrinter {
     }
 
     /// Prints a live message; `prefix` is the branches before it.
-    mutating func print(_ message: ShownMessage, prefix: String, opensCircle: Bool = false) throws {
+    mutating func print(_ message: LentMessage, prefix: String, opensCircle: Bool = false) throws {
         var marks = message[.editedAt].exists ? ["edited"] : []
         if opensCircle { marks.append("replies run in a circle") }
         if let reactions = message[.reactions].json?.array, !reactions.isEmpty {
@@ -35,7 +35,7 @@ struct MessagePrinter {
     }
 
     /// Prints a deleted message with when and by whom it was deleted.
-    mutating func print(deleted message: ShownMessage) throws {
+    mutating func print(deleted message: LentMessage) throws {
         var end = message.text(.cause) ?? ""
         if let time = message.text(.deletedAt) { end += " \(TimeText.minute(time))" }
         if let by = message.text(.deletedBy) { end += " by \(by)" }
@@ -49,7 +49,7 @@ struct MessagePrinter {
     ///
     /// - Parameter marks: Notes behind the text, in parentheses. They are never cut: the text gives way.
     private mutating func print(
-        _ message: ShownMessage,
+        _ message: LentMessage,
         prefix: String,
         text: LentValue,
         marks: [String]
@@ -73,7 +73,7 @@ struct MessagePrinter {
     }
 
     /// Begins the line with everything before the text. Without an author there is no colon.
-    private mutating func begin(_ message: ShownMessage, prefix: String) {
+    private mutating func begin(_ message: LentMessage, prefix: String) {
         line.add("  ")
         let time = message[.createdAt]
         if let minute = clock.text(of: time) {
@@ -84,7 +84,7 @@ struct MessagePrinter {
         }
         line.add("  ")
         line.add(.quiet, style) { $0.add(prefix) }
-        let (id, author) = (id(of: message), message.author)
+        let (id, author) = (id(of: message), message.speaker)
         line.add(.quiet, style) { $0.add(id) }
         line.add(.author, style) { line in
             author.withText { name in
@@ -114,13 +114,13 @@ struct MessagePrinter {
     }
 
     /// The id and the space behind it; empty without `--ids`.
-    private func id(of message: ShownMessage) -> String {
+    private func id(of message: LentMessage) -> String {
         view.ids ? DisplayText.escaped(message.text(.id) ?? "") + "  " : ""
     }
 
     /// What `begin` writes for the author, to measure it.
-    private func speaker(of message: ShownMessage) -> String {
-        let author = Self.escaped(message.author)
+    private func speaker(of message: LentMessage) -> String {
+        let author = Self.escaped(message.speaker)
         return author.isEmpty ? "" : author + ": "
     }
 

@@ -10,14 +10,20 @@ struct StatePrinter {
     /// The state document. Its messages are not read, so it may lack them.
     let document: JSONValue
     /// The channels with their messages.
-    let channels: ShownChannels
+    let channels: [StateChannel]
+    let tellsOfChannels: Bool
     let view: ViewOptions
 
     var style: Style { output.style }
 
     /// Prints everything that the document has.
     func print() throws {
-        let printer = ChannelsPrinter(output: output, view: view, channels: channels)
+        let printer = ChannelsPrinter(
+            output: output,
+            view: view,
+            channels: channels,
+            tellsOfChannels: tellsOfChannels
+        )
         let hasMessages = try printer.print()
         try printItems()
         try printSessions()
