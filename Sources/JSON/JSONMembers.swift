@@ -17,11 +17,11 @@ package struct JSONMembers {
         package let value: Range<Int>
     }
 
-    private let bytes: UnsafeBufferPointer<UInt8>
+    private var scanner: JSONScanner
+    /// The first byte, from which offsets count.
+    private let start: UnsafePointer<UInt8>
     /// True for an object, false for an array, `nil` if the text is neither.
     package let isObject: Bool?
-    /// The index of the next byte; the buffer's count or more only before a fault.
-    private var position: Int
     /// Whether no member was read yet: then no comma precedes the next one.
     private var isFirst = true
     /// Whether bytes may follow the container, as a value within a longer text has them.
@@ -31,14 +31,12 @@ package struct JSONMembers {
     ///
     /// - Parameter isPart: true if the text may go on behind the container.
     package init(_ bytes: UnsafeBufferPointer<UInt8>, isPart: Bool = false) {
-        self.bytes = bytes
         self.isPart = isPart
-        position = 0
-        let start = bytes.firstIndex { !Self.isSpace($0) } ?? bytes.count
-        let opening = start < bytes.count ? bytes[start] : 0
-        isObject = opening == 0x7B ? true : opening == 0x5B ? false : nil
-        // One behind the count if the text is empty; `next` then throws before it reads.
-        position = start + 1
+        scanner = JSONScanner(UnsafeRawBufferPointer(bytes))
+        start = scanner.place
+        scanner.skipSpace()
+        isObject = scanner.current == UInt8(ascii: "{") ? true : scanner.current == UInt8(ascii: "[") ? false : nil
+        if !scanner.isAtEnd { scanner.pass() }
     }
 
     /// The next member or element; `nil` at the container's end.
@@ -46,121 +44,57 @@ package struct JSONMembers {
     /// - Throws: `JSONError` if the container is malformed, or something follows it and `isPart` is false.
     package mutating func next() throws(JSONError) -> Member? {
         guard let isObject else { throw fault("it is no object and no array") }
-        skipSpace()
         // Found before the comma, so a comma right before the bracket makes the next name or value missing.
-        if take(isObject ? 0x7D : 0x5D) { return try end() }
+        if scanner.take(UInt8(ascii: isObject ? "}" : "]")) { return try end() }
         if !isFirst {
-            guard take(0x2C) else { throw fault("a comma is missing") }
-            skipSpace()
+            guard scanner.take(UInt8(ascii: ",")) else { throw fault("a comma is missing") }
+            scanner.skipSpace()
         }
         isFirst = false
-        let name = isObject ? try self.name() : position..<position
-        let start = position
+        let name = isObject ? try self.name() : offset..<offset
+        let before = offset
         try passValue()
-        assert(start < position && position <= bytes.count, "a value has bytes, and all of them lie in the text")
-        return Member(name: name, value: start..<position)
+        assert(before < offset, "a value has bytes")
+        return Member(name: name, value: before..<offset)
     }
 }
 
 extension JSONMembers {
-    /// An error at the current position. The reasons quote no byte of the text (I14).
-    private func fault(_ reason: String) -> JSONError {
-        JSONError(offset: min(position, bytes.count), reason: reason)
-    }
+    private var offset: Int { scanner.place - start }
 
-    /// The four bytes of white space of RFC 8259, section 2; others that Unicode calls spaces are none.
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
-    }
-
-    private mutating func skipSpace() {
-        while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
-    }
-
-    /// Passes a byte; false, without moving, if another one comes or the text has ended.
-    private mutating func take(_ byte: UInt8) -> Bool {
-        guard position < bytes.count, bytes[position] == byte else { return false }
-        position += 1
-        return true
-    }
+    /// An error at the current place. The reasons quote no byte of the text (I14).
+    private func fault(_ reason: String) -> JSONError { JSONError(offset: offset, reason: reason) }
 
     /// Checks that nothing follows the container.
     private mutating func end() throws(JSONError) -> Member? {
-        skipSpace()
-        guard isPart || position == bytes.count else { throw fault("something follows the value") }
+        scanner.skipSpace()
+        guard isPart || scanner.isAtEnd else { throw fault("something follows the value") }
         return nil
     }
 
     /// The range of the next name between its quotes. Also passes the colon and the white space around it.
     private mutating func name() throws(JSONError) -> Range<Int> {
-        guard take(0x22) else { throw fault("the name of a member is missing") }
-        let start = position
-        try passString()
-        let end = position - 1
-        skipSpace()
-        guard take(0x3A) else { throw fault("a colon is missing") }
-        skipSpace()
+        guard scanner.take(UInt8(ascii: "\"")) else { throw fault("the name of a member is missing") }
+        let start = offset
+        guard scanner.passRestOfText() else { throw fault("it ends within a string") }
+        let end = offset - 1
+        guard scanner.take(UInt8(ascii: ":")) else { throw fault("a colon is missing") }
+        scanner.skipSpace()
         return start..<end
     }
 
-    /// Moves behind a value of any kind. Only its end is searched.
+    /// Moves behind a value of any kind. Only its end is searched: brackets of both kinds are counted alike, so a wrong
+    /// kind of bracket is not found, and any word of the bytes of numbers and literals passes.
     private mutating func passValue() throws(JSONError) {
-        guard position < bytes.count else { throw fault("it ends too early") }
-        switch bytes[position] {
-        case 0x22:
-            position += 1
-            try passString()
-        case 0x7B, 0x5B: try passContainer()
-        default: try passScalar()
-        }
-    }
-
-    /// Moves from behind a string's opening quote to behind its closing one.
-    private mutating func passString() throws(JSONError) {
-        position = bytes.endOfString(from: position)
-        guard position <= bytes.count else { throw fault("it ends within a string") }
-    }
-
-    /// Moves behind an object or array. Counts brackets of both kinds alike, so a wrong kind of bracket is not found;
-    /// brackets in strings do not count.
-    private mutating func passContainer() throws(JSONError) {
-        var depth = 0
-        // A local copy stays in a register; most bytes of most frames are skipped in this loop.
-        var place = position
-        repeat {
-            guard place < bytes.count else {
-                position = place
-                throw fault("it ends too early")
+        if scanner.isAtEnd { throw fault("it ends too early") }
+        switch scanner.current {
+        case UInt8(ascii: "\""), UInt8(ascii: "{"), UInt8(ascii: "["):
+            switch scanner.passUnread() {
+            case .value: return
+            case .text: throw fault("it ends within a string")
+            case .container: throw fault("it ends too early")
             }
-            let byte = bytes[place]
-            place += 1
-            switch byte {
-            case 0x22:
-                place = bytes.endOfString(from: place)
-                guard place <= bytes.count else {
-                    position = place
-                    throw fault("it ends within a string")
-                }
-            case 0x7B, 0x5B: depth += 1
-            case 0x7D, 0x5D: depth -= 1
-            default: break
-            }
-        } while depth > 0
-        position = place
-    }
-
-    /// Moves behind a number or literal. Any word of their bytes passes.
-    private mutating func passScalar() throws(JSONError) {
-        let start = position
-        while position < bytes.count, Self.isScalarByte(bytes[position]) { position += 1 }
-        guard position > start else { throw fault("a value is missing") }
-    }
-
-    /// True for the bytes of numbers, `true`, `false` and `null`: lower-case letters, digits, `E`, signs and the point.
-    private static func isScalarByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x61...0x7A, 0x45, 0x2B, 0x2D, 0x2E: true
-        default: false
+        default: if !scanner.passWord() { throw fault("a value is missing") }
         }
     }
 }
@@ -171,33 +105,5 @@ extension UnsafeBufferPointer<UInt8> {
         guard range.count == text.utf8CodeUnitCount else { return false }
         for offset in 0..<range.count where self[range.lowerBound + offset] != text.utf8Start[offset] { return false }
         return true
-    }
-
-    /// The index behind the quote that ends a string; `start` is the index behind the opening quote. `count + 1` if no
-    /// quote ends it.
-    @inline(__always)
-    func endOfString(from start: Int) -> Int {
-        var index = start
-        while true {
-            index = firstQuoteOrBackslash(from: index)
-            guard index < count else { return count + 1 }
-            if self[index] == 0x22 { return index + 1 }
-            // The escaped byte cannot end the string. It may lie behind the end, which the next look finds.
-            index += 2
-        }
-    }
-
-    /// The index of the first quote or backslash at or after `start`; `count` or more if there is none.
-    @inline(__always)
-    func firstQuoteOrBackslash(from start: Int) -> Int {
-        var index = start
-        while index + ByteWord.size <= count {
-            let word = UnsafeRawBufferPointer(self).word(index)
-            let marks = ByteWord.zeros(word ^ ByteWord.all(0x22)) | ByteWord.zeros(word ^ ByteWord.all(0x5C))
-            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
-            index += ByteWord.size
-        }
-        while index < count, self[index] != 0x22, self[index] != 0x5C { index += 1 }
-        return index
     }
 }

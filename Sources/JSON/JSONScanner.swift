@@ -259,6 +259,69 @@ extension JSONScanner {
     }
 }
 
+// MARK: - Unread values
+
+extension JSONScanner {
+    /// What ended in `passUnread`: the value, or the bytes within a text or a container.
+    enum Unread {
+        case value, text, container
+    }
+
+    /// Passes a text, object or array, whose first byte is the current one, and checks nothing but where it ends: brackets
+    /// of both kinds count alike, those in texts do not count. No recursion, so that deep nesting costs no stack.
+    mutating func passUnread() -> Unread {
+        // A local copy stays in registers; most bytes of most frames are passed in this loop.
+        var scanner = self
+        defer { self = scanner }
+        var depth = 0
+        repeat {
+            guard !scanner.isAtEnd else { return .container }
+            let byte = scanner.place.pointee
+            scanner.place += 1
+            switch byte {
+            case UInt8(ascii: "\""): if !scanner.passRestOfText() { return .text }
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: break
+            }
+        } while depth > 0
+        return .value
+    }
+
+    /// Moves from within a text to behind its closing quote, whatever comes before; false, at the end, if none follows.
+    @inline(__always)
+    mutating func passRestOfText() -> Bool {
+        while true {
+            while left >= ByteWord.size {
+                let word = Self.word(place)
+                let marks = ByteWord.zeros(word ^ ByteWord.all(0x22)) | ByteWord.zeros(word ^ ByteWord.all(0x5C))
+                place += marks == 0 ? ByteWord.size : marks.trailingZeroBitCount / 8
+                if marks != 0 { break }
+            }
+            while !isAtEnd, place.pointee != UInt8(ascii: "\""), place.pointee != UInt8(ascii: "\\") { place += 1 }
+            guard !isAtEnd else { return false }
+            if place.pointee == UInt8(ascii: "\"") {
+                place += 1
+                return true
+            }
+            // The escaped byte cannot end the text.
+            place += min(2, left)
+        }
+    }
+
+    /// Passes any word of the bytes of numbers, `true`, `false` and `null`: lower-case letters, digits, `E`, signs and
+    /// the point; false if none is here.
+    mutating func passWord() -> Bool {
+        let start = place
+        while true {
+            switch current {
+            case 0x30...0x39, 0x61...0x7A, 0x45, 0x2B, 0x2D, 0x2E: place += 1
+            default: return place > start
+            }
+        }
+    }
+}
+
 // MARK: - Numbers
 
 extension JSONScanner {
