@@ -296,55 +296,16 @@ extension CanonicalWriter {
         raw(UnsafeRawBufferPointer(rebasing: source[start...]))
     }
 
-    /// Writes the canonical form of an escape and returns the escape's end.
+    /// Writes the canonical form of an escape and returns the escape's end. Half a surrogate pair becomes U+FFFD.
     private mutating func appendEscape(of source: UnsafeRawBufferPointer, at start: Int) -> Int {
-        if let unit = JSONText.plainEscape(in: source, at: start) {
-            append(unit)
-            return start + 6
-        }
-        let end = JSONText.escapeEnd(in: source, at: start)
-        content(of: JSONText(bytes: UnsafeRawBufferPointer(rebasing: source[start..<end]), hasEscapes: true).string)
-        return end
-    }
-
-    /// Writes a scalar below U+10000 as UTF-8.
-    private mutating func append(_ scalar: UInt32) {
-        let tail = UInt8(truncatingIfNeeded: scalar & 0x3F) | 0x80
-        if scalar < 0x80 { return byte(UInt8(truncatingIfNeeded: scalar)) }
-        if scalar < 0x800 {
-            byte(UInt8(truncatingIfNeeded: scalar >> 6) | 0xC0)
+        let escape = JSONEscape.scalar(source.assumingMemoryBound(to: UInt8.self), at: start)
+        let (scalar, length) = escape ?? ("\u{FFFD}", 6)
+        if scalar.value < 0x20 || scalar == "\"" || scalar == "\\" {
+            self.escape(of: UInt8(truncatingIfNeeded: scalar.value))
         } else {
-            byte(UInt8(truncatingIfNeeded: scalar >> 12) | 0xE0)
-            byte(UInt8(truncatingIfNeeded: scalar >> 6 & 0x3F) | 0x80)
+            for unit in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { byte(unit) }
         }
-        byte(tail)
-    }
-}
-
-extension JSONText {
-    /// The scalar of an escape such as `\u0026` at a backslash; `nil` if canonical JSON escapes it too, for surrogates,
-    /// and for other escapes.
-    fileprivate static func plainEscape(in bytes: UnsafeRawBufferPointer, at start: Int) -> UInt32? {
-        guard bytes.count - start >= 6, bytes[start + 1] == UInt8(ascii: "u") else { return nil }
-        var unit: UInt32 = 0
-        for index in start + 2..<start + 6 {
-            guard let digit = hexDigit(bytes[index]) else { return nil }
-            unit = unit << 4 | UInt32(digit)
-        }
-        let isPlain = unit >= 0x20 && unit != 0x22 && unit != 0x5C && !(0xD800...0xDFFF).contains(unit)
-        return isPlain ? unit : nil
-    }
-
-    /// The end of the escape that begins at a backslash; a surrogate pair is one escape.
-    fileprivate static func escapeEnd(in bytes: UnsafeRawBufferPointer, at start: Int) -> Int {
-        guard bytes[start + 1] == UInt8(ascii: "u") else { return start + 2 }
-        let end = min(start + 6, bytes.count)
-        // High surrogates are D800 to DBFF (second digit 8 to B), low ones DC00 to DFFF (C to F).
-        let isHigh = bytes[start + 2] | 0x20 == UInt8(ascii: "d") && (hexDigit(bytes[start + 3]) ?? 0) / 4 == 2
-        guard isHigh, bytes.count - end >= 6, bytes[end] == UInt8(ascii: "\\"), bytes[end + 1] == UInt8(ascii: "u"),
-            bytes[end + 2] | 0x20 == UInt8(ascii: "d"), (hexDigit(bytes[end + 3]) ?? 0) / 4 == 3
-        else { return end }
-        return end + 6
+        return start + length
     }
 }
 
