@@ -1,5 +1,6 @@
 import EventLog
-import JSON
+// Who imports this module gets `JSONValue` too, in which its rows are given.
+@_exported public import JSON
 
 extension JSONValue {
     /// The canonical text (RFC 8785): no white space, members sorted by UTF-16 code units, numbers as ECMAScript writes

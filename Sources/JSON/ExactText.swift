@@ -1,5 +1,3 @@
-import EventLog
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -9,19 +7,24 @@ import Darwin
 /// A text that equals another only if all bytes do. `String` treats canonically equivalent texts as equal, but two
 /// files can have names that differ only in whether a letter is composed. For ids and names from outside as keys of
 /// tables.
-struct ExactText: Codable, Hashable, Sendable {
-    let string: String
+@usableFromInline
+package struct ExactText: Codable, Hashable, Sendable {
+    @usableFromInline
+    package let string: String
 
-    init(_ string: String) {
+    @inlinable
+    package init(_ string: String) {
         self.string = string
     }
 
-    static func == (left: ExactText, right: ExactText) -> Bool {
+    @inlinable
+    package static func == (left: ExactText, right: ExactText) -> Bool {
         areSame(left.string, right.string)
     }
 
     /// Whether two texts have the same bytes.
-    static func areSame(_ left: String, _ right: String) -> Bool {
+    @inlinable
+    package static func areSame(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
         let isSame = right.utf8.withContiguousStorageIfAvailable { left.hasBytes($0) }
         // A string bridged from Objective-C may not store its bytes contiguously.
@@ -30,7 +33,7 @@ struct ExactText: Codable, Hashable, Sendable {
 
     /// Less than, equal to or greater than 0 as the first text sorts before, like or after the second by its bytes.
     /// This order does not depend on the locale or on the version of Unicode (I10), unlike `<` of `String`.
-    static func order(_ left: String, _ right: String) -> Int {
+    package static func order(_ left: String, _ right: String) -> Int {
         var (left, right) = (left, right)
         return left.withUTF8 { here in
             right.withUTF8 { UnsafeRawBufferPointer(here).order(UnsafeRawBufferPointer($0)) }
@@ -38,11 +41,12 @@ struct ExactText: Codable, Hashable, Sendable {
     }
 
     /// Whether the first text sorts before the second by its bytes.
-    static func precedes(_ left: String, _ right: String) -> Bool {
+    package static func precedes(_ left: String, _ right: String) -> Bool {
         order(left, right) < 0
     }
 
-    func hash(into hasher: inout Hasher) {
+    @inlinable
+    package func hash(into hasher: inout Hasher) {
         var text = string
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
@@ -50,7 +54,7 @@ struct ExactText: Codable, Hashable, Sendable {
 
 extension UnsafeRawBufferPointer {
     /// Less than, equal to or greater than 0 as these bytes sort before, like or after others.
-    func order(_ other: UnsafeRawBufferPointer) -> Int {
+    package func order(_ other: UnsafeRawBufferPointer) -> Int {
         // An empty buffer may have no address; the other one then decides by its length.
         guard let own = baseAddress, let others = other.baseAddress else { return count - other.count }
         let order = memcmp(own, others, Swift.min(count, other.count))
@@ -60,11 +64,11 @@ extension UnsafeRawBufferPointer {
 
 extension String {
     /// Whether the text has exactly these bytes.
-    @inline(__always)
-    func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    @inlinable @inline(__always)
+    package func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard utf8.count == bytes.count else { return false }
         let isSame = utf8.withContiguousStorageIfAvailable {
-            sameBytes(UnsafeRawBufferPointer($0), UnsafeRawBufferPointer(bytes))
+            UnsafeRawBufferPointer($0).isSame(UnsafeRawBufferPointer(bytes))
         }
         return isSame ?? utf8.elementsEqual(bytes)
     }

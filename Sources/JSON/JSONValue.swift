@@ -45,7 +45,7 @@ public struct JSONNumber: Codable, Hashable, Sendable {
     public let text: String
 
     /// - Parameter text: follows the grammar of RFC 8259, which is not checked.
-    init(unchecked text: String) {
+    package init(unchecked text: String) {
         self.text = text
     }
 

@@ -1,8 +1,3 @@
-public import JSON
-
-/// Why a text is not JSON.
-public typealias JSONError = JSON.JSONError
-
 extension JSONValue {
     /// Reads one JSON text (RFC 8259): strict UTF-8 without byte order mark, at most 512 levels deep.
     ///
@@ -40,12 +35,12 @@ extension JSONValue {
 
 extension JSONDigits {
     /// The number as a value that owns its text.
-    var number: JSONNumber { JSONNumber(unchecked: String(decoding: bytes, as: UTF8.self)) }
+    package var number: JSONNumber { JSONNumber(unchecked: String(decoding: bytes, as: UTF8.self)) }
 }
 
 extension JSONReader {
     /// Reads one value of any kind and passes it, in place of reading it piece by piece.
-    mutating func value() throws(JSONError) -> JSONValue {
+    package mutating func value() throws(JSONError) -> JSONValue {
         var builder = JSONBuilder(self)
         let value = try builder.buildNext()
         self = builder.reader

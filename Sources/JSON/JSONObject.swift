@@ -9,6 +9,10 @@ public struct JSONObject: Codable, Sendable {
         public let name: String
         /// The value.
         public var value: JSONValue
+
+        package init(name: String, value: JSONValue) {
+            (self.name, self.value) = (name, value)
+        }
     }
 
     /// The fewest members for which looking up a name in an index is faster.
@@ -24,7 +28,7 @@ public struct JSONObject: Codable, Sendable {
     public init() {}
 
     /// Makes an object of members in order; names may be repeated.
-    init(members: [Member]) {
+    package init(members: [Member]) {
         if members.count < Self.indexedCountMin, !Self.hasRepeatedName(members) {
             self.members = members
         } else {
@@ -34,7 +38,7 @@ public struct JSONObject: Codable, Sendable {
 
     /// Makes an object of members whose names are known to differ, which is not checked. Equal names would make an
     /// object that prints a name twice.
-    init(distinct members: [Member]) {
+    package init(distinct members: [Member]) {
         Steps.count(members.count)
         self.members = members
         if members.count >= Self.indexedCountMin { buildIndex() }
@@ -55,7 +59,7 @@ public struct JSONObject: Codable, Sendable {
 
     /// True if both are unchanged copies of one object; false proves nothing. The addresses are only compared, never
     /// read.
-    func hasSameStorage(as other: JSONObject) -> Bool {
+    package func hasSameStorage(as other: JSONObject) -> Bool {
         members.withUnsafeBufferPointer { own in
             other.members.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
         }
