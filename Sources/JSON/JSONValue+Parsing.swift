@@ -33,6 +33,31 @@ extension JSONValue {
     }
 }
 
+extension JSONValue {
+    /// The deepest nesting of a text that `init(received:)` reads.
+    package static let receivedDepthMax = 64
+
+    /// Reads what a remote sends to a recorder; `nil` if it is not one RFC 8259 text, is nested too deeply, or has half a
+    /// surrogate pair in an escape. Accepts a byte order mark. Bytes of strings that are not UTF-8 become replacement
+    /// characters.
+    ///
+    /// Not for payloads on their way into the log, which stay bytes (I2).
+    package init?(received bytes: [UInt8]) {
+        let value = bytes.withUnsafeBytes { buffer -> JSONValue? in
+            // RFC 8259, section 8.1, lets a reader ignore a byte order mark.
+            let start = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+            let text = UnsafeRawBufferPointer(rebasing: buffer[start...])
+            var builder = JSONBuilder(
+                JSONReader(text, levelsMax: Self.receivedDepthMax, allowsAnyBytes: true)
+            )
+            builder.allowsHalves = false
+            return try? builder.build()
+        }
+        guard let value else { return nil }
+        self = value
+    }
+}
+
 extension JSONDigits {
     /// The number as a value that owns its text.
     package var number: JSONNumber { JSONNumber(unchecked: String(decoding: bytes, as: UTF8.self)) }
@@ -60,6 +85,8 @@ private struct JSONBuilder {
     }
 
     var allowsRepeatedNames = true
+    /// Whether half a surrogate pair in an escape becomes U+FFFD; if not, it is a fault.
+    var allowsHalves = true
     private(set) var reader: JSONReader
     /// The open objects and arrays, outermost first.
     private var levels: [Level] = []
@@ -122,7 +149,7 @@ private struct JSONBuilder {
             try reader.enterArray()
             levels.append(Level(isObject: false, start: values.count))
             return nil
-        case .string: return .string(try reader.string().string)
+        case .string: return .string(try string(try reader.string()))
         case .number: return .number(try reader.number().number)
         case .bool: return .bool(try reader.bool())
         case .null:
@@ -135,7 +162,11 @@ private struct JSONBuilder {
     private mutating func hasNext() throws(JSONError) -> Bool {
         guard levels[levels.count - 1].isObject else { return try reader.nextElement() }
         guard let name = try reader.nextMember() else { return false }
-        levels[levels.count - 1].name = name.string
+        levels[levels.count - 1].name = try string(name)
         return true
+    }
+
+    private func string(_ text: JSONText) throws(JSONError) -> String {
+        allowsHalves ? text.string : String(decoding: try text.decoded(), as: UTF8.self)
     }
 }

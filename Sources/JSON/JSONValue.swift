@@ -76,6 +76,10 @@ extension JSONValue {
     public var isNull: Bool { self == .null }
     /// The value of a member, if it is an object that has it.
     public subscript(name: String) -> JSONValue? { object?[name] }
+    /// An element, if it is an array that has it.
+    package subscript(index: Int) -> JSONValue? { array.flatMap { $0.indices.contains(index) ? $0[index] : nil } }
+    /// The text of an id: a string, or a number as it is written.
+    package var identifier: String? { string ?? number?.text }
 
     /// A string value, or `nil` for `nil`, for members that are left out when absent.
     public static func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import TestSupport
 import Testing
 
@@ -36,7 +37,7 @@ import Testing
     func whatIsDeclaredIsReplacedAndTheRestStillParses(_ rules: [String], payload: String, expected: String) throws {
         let draft = try redacted(payload, .realtimeFrame, rules)
         #expect(String(decoding: draft.payload, as: UTF8.self) == expected)
-        #expect(JSONTree(parsing: draft.payload) != nil)
+        #expect(JSONValue(received: draft.payload) != nil)
     }
 
     @Test func anEventOfAStreamAQueryAndACommitFollowTheRulesToo() throws {

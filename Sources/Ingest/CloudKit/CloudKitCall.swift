@@ -126,8 +126,8 @@ struct CloudKitRecord: Equatable {
     let isMissing: Bool
 
     /// Reads the records of an answer; `nil` if it has no list of records. Elements without a name are passed over.
-    static func all(in json: JSONTree) -> [CloudKitRecord]? {
-        json["records"]?.elements?.compactMap { element in
+    static func all(in json: JSONValue) -> [CloudKitRecord]? {
+        json["records"]?.array?.compactMap { element in
             guard let name = element["recordName"]?.string else { return nil }
             let isMissing =
                 element["serverErrorCode"]?.string == "NOT_FOUND" || element["deleted"] == .bool(true)

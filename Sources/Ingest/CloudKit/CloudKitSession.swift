@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import JSON
 import Logging
 
 /// One run of a recorder of CloudKit records. Used by one task.
@@ -20,7 +21,7 @@ final class CloudKitSession {
         let status: Int
         /// The body as it came. The next web token in it is replaced before it is appended (I14).
         let body: [UInt8]
-        let json: JSONTree
+        let json: JSONValue
     }
 
     private let recording: Recording
@@ -67,7 +68,7 @@ final class CloudKitSession {
     private func remember(_ history: RecordedHistory) throws {
         try history.forEachEvent { event in
             guard event.envelope.kind == .cloudKitRecords, let type = event.envelope.attributes["type"],
-                let records = JSONTree(parsing: event.payload).flatMap({ CloudKitRecord.all(in: $0) })
+                let records = JSONValue(received: event.payload).flatMap({ CloudKitRecord.all(in: $0) })
             else { return }
             for record in records { note(record, type) }
         }
@@ -216,7 +217,7 @@ extension CloudKitSession {
 
     /// Takes the next token out of an answer of any status, and judges the answer; `nil` if the call must be repeated.
     private func take(_ answer: HTTPAccess.Answer, _ name: String) async throws -> Answer? {
-        let json = JSONTree(parsing: answer.body)
+        let json = JSONValue(received: answer.body)
         let token = answer.headers["x-apple-cloudkit-web-auth-token"] ?? json?["webAuthToken"]?.string
         if let token { try tokens.renew(token) }
         switch answer.status {
@@ -230,7 +231,7 @@ extension CloudKitSession {
             return Answer(status: 200, body: answer.body, json: json)
         case 408, 429, 500...599:
             // CloudKit states the wait in the body, in seconds.
-            let told = json?["retryAfter"]?.integer ?? answer.headers["retry-after"].flatMap { Int64($0) }
+            let told = json?["retryAfter"]?.number?.int64 ?? answer.headers["retry-after"].flatMap { Int64($0) }
             try await failed("status \(answer.status)", answer, name, wait: told)
             return nil
         default:

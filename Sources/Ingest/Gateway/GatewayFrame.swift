@@ -41,8 +41,8 @@ struct GatewayFrame {
     }
 
     /// The value of `d`, parsed; `nil` if it is missing or not JSON. Cost: a copy and a parse at each call.
-    var dataTree: JSONTree? {
-        data.flatMap { JSONTree(parsing: Array(bytes.part($0))) }
+    var dataValue: JSONValue? {
+        data.flatMap { JSONValue(received: Array(bytes.part($0))) }
     }
 
     /// True if `t` is `name`.

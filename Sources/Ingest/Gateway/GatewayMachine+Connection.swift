@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import JSON
 
 /// Connecting, the handshake, and the end of a connection.
 extension GatewayMachine {
@@ -116,9 +117,9 @@ extension GatewayMachine {
     /// Answers HELLO: with RESUME if there is a session, else with IDENTIFY. The first heartbeat comes after a random
     /// part of the interval, as Discord's documentation demands, so that clients that reconnect together do not beat
     /// together.
-    mutating func hello(_ data: JSONTree?, token: String, at now: Duration) -> [Action] {
+    mutating func hello(_ data: JSONValue?, token: String, at now: Duration) -> [Action] {
         // Discord's own interval, in milliseconds, for a HELLO that names none.
-        let interval = data?["heartbeat_interval"]?.integer ?? 41_250
+        let interval = data?["heartbeat_interval"]?.number?.int64 ?? 41_250
         let range = GatewayTiming.heartbeatMilliseconds
         heartbeatInterval = .milliseconds(min(max(interval, range.lowerBound), range.upperBound))
         timers.patience = now + GatewayTiming.patience
@@ -139,7 +140,7 @@ extension GatewayMachine {
 
     /// Takes the new session, and reads the state. READY may also answer a RESUME, from a server that forgot the
     /// session.
-    mutating func ready(_ data: JSONTree?, at now: Duration) -> [Action] {
+    mutating func ready(_ data: JSONValue?, at now: Duration) -> [Action] {
         guard phase == .identifying || phase == .resuming else { return [] }
         session = GatewaySession(ready: data)
         // READY has a number itself, which `dispatch` took before.
@@ -189,7 +190,7 @@ extension GatewayMachine {
     }
 
     /// Handles INVALID_SESSION; `d` is `true` if the session may still be resumed.
-    mutating func invalidSession(_ data: JSONTree?, at now: Duration) -> [Action] {
+    mutating func invalidSession(_ data: JSONValue?, at now: Duration) -> [Action] {
         if data != .bool(true) { session = nil }
         return drop(at: now, pause: random.duration(milliseconds: GatewayTiming.invalidSessionMilliseconds))
     }

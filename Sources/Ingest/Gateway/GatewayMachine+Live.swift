@@ -1,3 +1,5 @@
+import JSON
+
 #if Recorders
 /// Frames, heartbeats and time.
 extension GatewayMachine {
@@ -6,13 +8,13 @@ extension GatewayMachine {
     mutating func message(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Action] {
         guard isConnected, let frame = GatewayFrame(bytes) else { return unreadable(bytes) }
         switch (frame.operation, phase) {
-        case (10, .greeting(let token)): return hello(frame.dataTree, token: token, at: now)
+        case (10, .greeting(let token)): return hello(frame.dataValue, token: token, at: now)
         case (_, .greeting): return []
         case (0, _): return dispatch(frame, at: now)
         // The server may ask for a heartbeat; it is sent at once, whatever the timer shows.
         case (1, _): return heartbeat(at: now)
         case (7, _): return reconnectAsked(at: now)
-        case (9, _): return invalidSession(frame.dataTree, at: now)
+        case (9, _): return invalidSession(frame.dataValue, at: now)
         case (11, _): return acknowledged(at: now)
         default: return []
         }
@@ -66,7 +68,7 @@ extension GatewayMachine {
             watch.take(number, at: now)
             session?.number = watch.contiguous
         }
-        if frame.isNamed("READY") { return ready(frame.dataTree, at: now) }
+        if frame.isNamed("READY") { return ready(frame.dataValue, at: now) }
         if frame.isNamed("RESUMED") { return resumed(at: now) }
         if frame.isNamed("GUILD_CREATE") { return guildCreated(at: now) }
         return []

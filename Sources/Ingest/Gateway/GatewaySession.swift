@@ -31,7 +31,7 @@ struct GatewaySession: Equatable, Sendable {
 
 extension GatewaySession {
     /// Reads the `d` of READY; `nil` if it has no session id.
-    init?(ready data: JSONTree?) {
+    init?(ready data: JSONValue?) {
         guard let id = data?["session_id"]?.string, !id.isEmpty else { return nil }
         let url = data?["resume_gateway_url"]?.string
         self.init(id: id, resumeURL: url.flatMap { $0.isEmpty ? nil : Self.place(of: $0) })
@@ -64,7 +64,7 @@ extension GatewaySession {
 
     /// Reads the form that `bytes` writes; `nil` for anything else.
     init?(bytes: [UInt8]) {
-        guard let tree = JSONTree(parsing: bytes), let id = tree["id"]?.string,
+        guard let tree = JSONValue(received: bytes), let id = tree["id"]?.string,
             let number = tree["s"]?.string.flatMap({ UInt64($0) })
         else { return nil }
         self.init(id: id, resumeURL: tree["url"]?.string, number: number)

@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import JSON
 
 /// The REST requests of a snapshot of a gateway's state, one after another: guilds, their channels, roles, members and
 /// bans, direct-message channels, and the newest messages of each channel, back to where the gap began.
@@ -77,7 +78,7 @@ struct GatewaySnapshotPlan {
             return
         }
         guard status == 200, request.subject != .plain else { return }
-        guard let elements = JSONTree(parsing: body).flatMap({ $0.elements ?? $0["data"]?.elements }) else {
+        guard let elements = JSONValue(received: body).flatMap({ $0.array ?? $0["data"]?.array }) else {
             isComplete = false
             return
         }
@@ -97,7 +98,7 @@ extension GatewaySnapshotPlan {
     }
 
     /// Adds the requests for each guild, and for the next page of guilds if this one is full.
-    private mutating func addGuilds(_ guilds: [JSONTree], page: Int) {
+    private mutating func addGuilds(_ guilds: [JSONValue], page: Int) {
         for guild in guilds { addGuild(guild) }
         guard style == .discord, guilds.count >= Self.discordGuildsPerPage else { return }
         guard page < Self.pageCountMax, let last = guilds.last.flatMap(Self.id) else {
@@ -107,7 +108,7 @@ extension GatewaySnapshotPlan {
         add("/users/@me/guilds?after=\(last)", .guilds(page: page))
     }
 
-    private mutating func addGuild(_ guild: JSONTree) {
+    private mutating func addGuild(_ guild: JSONValue) {
         guard let id = Self.id(guild) else { return }
         add("/guilds/\(id)/channels", .channels)
         add("/guilds/\(id)/roles")
@@ -115,9 +116,9 @@ extension GatewaySnapshotPlan {
         add("/guilds/\(id)/bans")
     }
 
-    private mutating func addChannel(_ channel: JSONTree) {
+    private mutating func addChannel(_ channel: JSONValue) {
         guard let id = Self.id(channel) else { return }
-        switch (channel["type"]?.integer ?? 0, style) {
+        switch (channel["type"]?.number?.int64 ?? 0, style) {
         // 4: a category, which has no messages.
         case (4, _): break
         // 2: a voice channel. Discord's has a text chat of its own, and no route for voice states.
@@ -131,7 +132,7 @@ extension GatewaySnapshotPlan {
 
     /// Adds the next page of members after a full one. Discord counts from the last user's id, Retrocast from an
     /// offset.
-    private mutating func addMembers(after elements: [JSONTree], guild: String, count: Int) {
+    private mutating func addMembers(after elements: [JSONValue], guild: String, count: Int) {
         guard elements.count >= membersPerPage else { return }
         let place =
             if style == .discord {
@@ -148,7 +149,7 @@ extension GatewaySnapshotPlan {
 
     /// Adds the page before this one, unless the page is the first of the channel or reaches back beyond `since`. Pages
     /// come newest first.
-    private mutating func addMessages(after elements: [JSONTree], channel: String, page: Int) {
+    private mutating func addMessages(after elements: [JSONValue], channel: String, page: Int) {
         guard elements.count >= Self.messagesPerPage, let oldest = elements.last, let id = Self.id(oldest) else {
             return
         }
@@ -163,7 +164,7 @@ extension GatewaySnapshotPlan {
     }
 
     /// The entity's id if it consists of digits only, so that it can go into a path as it is.
-    private static func id(_ entity: JSONTree) -> String? {
+    private static func id(_ entity: JSONValue) -> String? {
         guard let id = entity["id"]?.identifier, !id.isEmpty, id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }

@@ -72,7 +72,7 @@ final class GitHubBranch {
 
     /// The commit id in an answer of `git/ref`; `nil` if there is none.
     private static func tip(in body: [UInt8]) -> String? {
-        let id = JSONTree(parsing: body)?["object"]?["sha"]?.string
+        let id = JSONValue(received: body)?["object"]?["sha"]?.string
         return id.flatMap { GitRepository.isObjectID($0) ? $0 : nil }
     }
 
@@ -199,7 +199,7 @@ extension GitHubBranch {
     /// A page of the list, newest first; `nil` after the last one.
     private func list(from new: String, page: Int) async throws -> [GitHubCommit]? {
         let target = "\(path)/commits?sha=\(new)&per_page=100&page=\(page)"
-        guard let elements = try await client.value(target, { $0.elements }), !elements.isEmpty else { return nil }
+        guard let elements = try await client.value(target, { $0.array }), !elements.isEmpty else { return nil }
         return elements.compactMap { GitHubCommit($0) }
     }
 
@@ -243,7 +243,7 @@ extension GitHubBranch {
     /// document with missing files would be wrong for ever.
     private func readTree(_ id: String) async throws -> GitHubTree {
         if let tree = trees[id] { return tree }
-        let json = try await client.value("\(path)/git/trees/\(id)") { $0["tree"]?.elements == nil ? nil : $0 }
+        let json = try await client.value("\(path)/git/trees/\(id)") { $0["tree"]?.array == nil ? nil : $0 }
         guard let tree = json.flatMap({ GitHubTreeEntry.tree($0) }) else {
             throw client.error(.brokenRepository, "directory \(id) cannot be read whole", "record a clone: ingest git")
         }

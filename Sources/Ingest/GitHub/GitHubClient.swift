@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import JSON
 import Logging
 
 /// A client of GitHub's REST API that follows its rules: it waits when told to, pauses when little of the rate limit is
@@ -97,10 +98,10 @@ final class GitHubClient {
     }
 
     /// The value that `read` takes from an answer's JSON; `nil` for 404 and 409.
-    func value<Value>(_ target: String, _ read: (JSONTree) -> Value?) async throws -> Value? {
+    func value<Value>(_ target: String, _ read: (JSONValue) -> Value?) async throws -> Value? {
         var value: Value?
         let answer = try await get(target) { answer in
-            value = JSONTree(parsing: answer.body).flatMap(read)
+            value = JSONValue(received: answer.body).flatMap(read)
             return value != nil
         }
         if answer.status == 404 || answer.status == 409 { return nil }
@@ -158,7 +159,7 @@ extension GitHubClient {
 
     /// True if the answer's message names a limit: a secondary limit may come without a header.
     private static func speaksOfLimits(_ body: [UInt8]) -> Bool {
-        let message = JSONTree(parsing: body)?["message"]?.string?.lowercased() ?? ""
+        let message = JSONValue(received: body)?["message"]?.string?.lowercased() ?? ""
         return message.contains("rate limit") || message.contains("abuse")
     }
 }

@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import JSON
 
 /// A commit as GitHub's REST API returns it. Everything comes from the remote; only the ids are checked, for their
 /// form.
@@ -24,11 +25,11 @@ struct GitHubCommit {
     fileprivate let signedText: String?
 
     /// Reads an element of the list of commits, or one commit of the git database.
-    init?(_ json: JSONTree) {
+    init?(_ json: JSONValue) {
         // The list wraps the commit in `commit`, the git database does not; `sha` and `parents` are outside in both.
         let commit = json["commit"] ?? json
         guard let id = json["sha"]?.string, GitRepository.isObjectID(id),
-            let parents = json["parents"]?.elements, let tree = commit["tree"]?["sha"]?.string,
+            let parents = json["parents"]?.array, let tree = commit["tree"]?["sha"]?.string,
             GitRepository.isObjectID(tree), let message = commit["message"]?.string
         else { return nil }
         self.id = id
@@ -44,7 +45,7 @@ struct GitHubCommit {
 }
 
 extension GitHubCommit.Person {
-    fileprivate init(_ json: JSONTree?) {
+    fileprivate init(_ json: JSONValue?) {
         name = json?["name"]?.string ?? ""
         email = json?["email"]?.string ?? ""
         seconds = json?["date"]?.string.flatMap { Timestamp(rfc3339: $0) }?.seconds ?? 0

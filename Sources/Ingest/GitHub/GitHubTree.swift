@@ -1,3 +1,5 @@
+import JSON
+
 #if Recorders
 /// One entry of a tree in git's database.
 struct GitHubTreeEntry: Equatable {
@@ -17,14 +19,14 @@ typealias GitHubTree = [[UInt8]: GitHubTreeEntry]
 
 extension GitHubTreeEntry {
     /// Reads an answer of `git/trees`; `nil` if it is malformed or truncated.
-    static func tree(_ json: JSONTree) -> GitHubTree? {
-        guard let elements = json["tree"]?.elements, json["truncated"] != .bool(true) else { return nil }
+    static func tree(_ json: JSONValue) -> GitHubTree? {
+        guard let elements = json["tree"]?.array, json["truncated"] != .bool(true) else { return nil }
         var tree: GitHubTree = [:]
         for element in elements {
             guard let name = element["path"]?.string, let mode = element["mode"]?.string,
                 let id = element["sha"]?.string
             else { return nil }
-            let size = element["size"]?.integer.flatMap { Int(exactly: $0) }
+            let size = element["size"]?.number?.int64.flatMap { Int(exactly: $0) }
             tree[Array(name.utf8)] = GitHubTreeEntry(mode: mode, id: id, size: size)
         }
         return tree

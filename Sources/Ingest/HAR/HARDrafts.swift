@@ -231,7 +231,7 @@ private struct CloudKitQueries {
 
     /// The attributes of an answer.
     mutating func attributes(route: Substring, asked: [UInt8], body: [UInt8]) -> [String: String] {
-        let (request, answer) = (JSONTree(parsing: asked), JSONTree(parsing: body))
+        let (request, answer) = (JSONValue(received: asked), JSONValue(received: body))
         let op = route.hasSuffix("lookup") ? "lookup" : "query"
         var attributes = ["op": op]
         // A lookup names no type, so its records do. Cut, because remote text becomes an attribute.

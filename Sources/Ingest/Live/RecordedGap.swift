@@ -99,13 +99,13 @@ struct JournalBookmark: Equatable {
 
     /// Reads the form that `bytes` writes; `nil` for anything else.
     init?(bytes: [UInt8]) {
-        guard let tree = JSONTree(parsing: bytes), let number = tree["connection"]?.string.flatMap({ UInt64($0) })
+        guard let tree = JSONValue(received: bytes), let number = tree["connection"]?.string.flatMap({ UInt64($0) })
         else {
             return nil
         }
         self.number = number
         // A gap that cannot be read is left out; its opening event stays in the log.
-        gaps = tree["gaps"]?.elements?.compactMap { RecordedGap($0) } ?? []
+        gaps = tree["gaps"]?.array?.compactMap { RecordedGap($0) } ?? []
         lastInbound = tree["last"]?.string.flatMap { Timestamp(rfc3339: $0) }
         alive = tree["alive"]?.string.flatMap { Timestamp(rfc3339: $0) }
         session = tree["session"]?.string.map { Array($0.utf8) }
@@ -113,7 +113,7 @@ struct JournalBookmark: Equatable {
 }
 
 extension RecordedGap {
-    fileprivate init?(_ tree: JSONTree) {
+    fileprivate init?(_ tree: JSONValue) {
         guard let key = tree["key"]?.string, let reason = tree["reason"]?.string, let closes = tree["closes"]?.string,
             let from = tree["from"]?.string.flatMap({ Timestamp(rfc3339: $0) })
         else { return nil }
@@ -139,7 +139,7 @@ extension RecordedGap {
 extension RecordedGap {
     /// Reads the event that opened a gap; `nil` if the payload is not one.
     init?(key: String, payload: [UInt8]) {
-        guard case .object(var members) = JSONTree(parsing: payload) else { return nil }
+        guard case .object(var members) = JSONValue(received: payload) else { return nil }
         members["key"] = .string(key)
         self.init(.object(members))
     }

@@ -47,8 +47,8 @@ struct PhoenixFrame {
     }
 
     /// The payload, parsed; `nil` if it is missing or not JSON. Cost: a copy and a parse at each call.
-    var payloadTree: JSONTree? {
-        payloadPlace.flatMap { JSONTree(parsing: Array(bytes.part($0))) }
+    var payloadValue: JSONValue? {
+        payloadPlace.flatMap { JSONValue(received: Array(bytes.part($0))) }
     }
 
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> Bool {

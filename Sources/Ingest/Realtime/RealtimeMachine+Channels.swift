@@ -18,7 +18,7 @@ extension RealtimeMachine {
         else { return [] }
         switch frame.event {
         case "phx_reply": return replied(index, frame, at: now)
-        case "system": return system(index, frame.payloadTree, at: now)
+        case "system": return system(index, frame.payloadValue, at: now)
         case "phx_error", "phx_close": return left(index, at: now)
         default: return []
         }
@@ -71,7 +71,7 @@ extension RealtimeMachine {
     /// Handles the answer to a join. It does not mean that changes come in: a `system` message says that.
     private mutating func replied(_ index: Int, _ frame: PhoenixFrame, at now: Duration) -> [Action] {
         guard case .joining(let ref) = channels[index].phase, frame.ref == String(ref) else { return [] }
-        let payload = frame.payloadTree
+        let payload = frame.payloadValue
         guard payload?["status"]?.string == "ok", hasBinding(index, payload) else { return left(index, at: now) }
         channels[index].phase = .joined(ref)
         channels[index].deadline = now + RealtimeTiming.subscribe
@@ -80,14 +80,14 @@ extension RealtimeMachine {
 
     /// True if the server bound the table. Some servers answer without a list; they are trusted. A list without the
     /// table means that no change would ever come.
-    private func hasBinding(_ index: Int, _ payload: JSONTree?) -> Bool {
-        guard let bindings = payload?["response"]?["postgres_changes"]?.elements else { return true }
+    private func hasBinding(_ index: Int, _ payload: JSONValue?) -> Bool {
+        guard let bindings = payload?["response"]?["postgres_changes"]?.array else { return true }
         let table = tables[index]
         return bindings.contains { $0["table"]?.string == table.name && $0["schema"]?.string == table.schema }
     }
 
     /// Handles a `system` message, by which the server tells how the subscription to changes goes.
-    private mutating func system(_ index: Int, _ payload: JSONTree?, at now: Duration) -> [Action] {
+    private mutating func system(_ index: Int, _ payload: JSONValue?, at now: Duration) -> [Action] {
         guard payload?["extension"]?.string == "postgres_changes" else {
             // The server closes a channel whose token expired; the next join needs a fresh one.
             return payload?["status"]?.string == "error" ? [.freshToken] : []

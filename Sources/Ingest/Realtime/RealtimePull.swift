@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import JSON
 
 /// Reads all rows of one table by PostgREST and records every page as it came (I2).
 ///
@@ -43,7 +44,7 @@ struct RealtimePull: Sendable {
             try await record(answer, path: path, at: asked)
             // 206: PostgREST's status for a part of the rows.
             guard answer.status == 200 || answer.status == 206,
-                let rows = JSONTree(parsing: answer.body)?.elements
+                let rows = JSONValue(received: answer.body)?.array
             else { return false }
             if rows.isEmpty { return true }
             // A server that gives the same page again ignores where it should begin.
@@ -79,7 +80,7 @@ struct RealtimePull: Sendable {
 
     /// The parameter with which the next page begins: behind the last row's id, or by the number of rows so far. Only
     /// an id that can go into a URL as it is counts.
-    private static func place(after rows: [JSONTree], count: Int) -> String {
+    private static func place(after rows: [JSONValue], count: Int) -> String {
         let last = rows.last?["id"]?.identifier
         guard let last, !last.isEmpty, last.utf8.allSatisfy({ SecretText.isNameByte($0) }) else {
             return "&offset=\(count)"

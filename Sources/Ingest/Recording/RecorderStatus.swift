@@ -1,4 +1,5 @@
 public import EventLog
+import JSON
 
 /// One recorder's status, as its source's events in the log show it. Only `isRunning` comes from elsewhere: the
 /// source's lock.
@@ -114,7 +115,7 @@ public struct RecorderStatus: Sendable {
         guard let key = envelope.key?.rawValue else { return }
         noteUnconnected(envelope)
         if envelope.attributes["gap"] == "open" {
-            openGaps[key] = JSONTree(parsing: payload)?["topic"] == nil
+            openGaps[key] = JSONValue(received: payload)?["topic"] == nil
         } else if key.hasSuffix("/closed") {
             openGaps[String(key.dropLast("/closed".count))] = nil
         }

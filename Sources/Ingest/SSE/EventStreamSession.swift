@@ -1,6 +1,7 @@
 #if Recorders
 import AsyncHTTPClient
 import EventLog
+import JSON
 import Logging
 import NIOCore
 
@@ -86,7 +87,7 @@ struct EventStreamSession {
     /// Whether each line is one of those that a list of Punchlist has; an empty list has none.
     private static func isTickets(_ data: String) -> Bool {
         data.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).allSatisfy { line in
-            guard let ticket = JSONTree(parsing: Array(line)) else { return false }
+            guard let ticket = JSONValue(received: Array(line)) else { return false }
             return ticket["id"]?.string != nil || ["agent", "ticket"].contains(ticket["type"]?.string)
         }
     }

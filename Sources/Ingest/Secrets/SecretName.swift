@@ -78,7 +78,7 @@ enum SecretName {
         var text = part.map { $0 == 0x2D ? 0x2B : $0 == 0x5F ? 0x2F : $0 }
         text += repeatElement(0x3D, count: (4 - text.count % 4) % 4)
         guard let header = text.withUnsafeBytes({ Base64.decode($0) }) else { return false }
-        return JSONTree(parsing: header)?["alg"]?.string != nil
+        return JSONValue(received: header)?["alg"]?.string != nil
     }
 
     /// The longest first part that is decoded, in bytes.

@@ -75,7 +75,7 @@ actor RefreshedToken {
         }
         // The server may have spent the refresh token, but the new one cannot be read from a coded body.
         if answer.isCoded { throw HTTPTrouble.coded }
-        let tree = JSONTree(parsing: answer.body)
+        let tree = JSONValue(received: answer.body)
         // The pair comes bare (RFC 6749, section 5.1) or in an envelope `data`.
         let pair = tree?["data"] ?? tree
         guard answer.status == 200, let access = pair?["access_token"]?.string else {
@@ -112,7 +112,7 @@ actor RefreshedToken {
         var text = String(parts[1].map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
         text += String(repeating: "=", count: (4 - text.count % 4) % 4)
         guard let data = Data(base64Encoded: text) else { return nil }
-        return JSONTree(parsing: Array(data))?["exp"]?.integer
+        return JSONValue(received: Array(data))?["exp"]?.number?.int64
     }
 }
 #endif

@@ -1,6 +1,7 @@
 #if Recorders
 import EventLog
 import Foundation
+import JSON
 import TestSupport
 
 @testable import Ingest
@@ -106,7 +107,7 @@ final class OddRepository: Sendable {
 extension RecordedEvent {
     /// The texts of a commit document's files.
     var fileTexts: [[UInt8]] {
-        let files = JSONTree(parsing: payload)?["files"]?.elements ?? []
+        let files = JSONValue(received: payload)?["files"]?.array ?? []
         return files.compactMap { $0["text"]?.string.map { Array($0.utf8) } }
     }
 }

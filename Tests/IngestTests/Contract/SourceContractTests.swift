@@ -1,6 +1,7 @@
 #if Recorders
 import EventLog
 import Foundation
+import JSON
 import TestSupport
 import Testing
 
@@ -112,7 +113,7 @@ import Testing
         // Times follow the clock, so they may fall; a gap still ends no earlier than it begins.
         let gaps = try log.events().filter { $0.kind == "recorder.gap/1" }
         for gap in gaps {
-            let tree = JSONTree(parsing: gap.payload)
+            let tree = JSONValue(received: gap.payload)
             guard let from = tree?["from"]?.string, let to = tree?["to"]?.string else { continue }
             #expect(from <= to, "\(gap.text)")
         }

@@ -1,5 +1,6 @@
 #if Recorders
 import Foundation
+import JSON
 import NIOCore
 import NIOSSL
 import Synchronization
@@ -222,20 +223,20 @@ extension FakeRetrocast {
 
     private func take(_ text: String, _ key: Int, _ peer: LoopbackPeer) {
         if text.utf8.count > 4_096 { return peer.close(1009) }
-        let tree = JSONTree(parsing: Array(text.utf8))
+        let tree = JSONValue(received: Array(text.utf8))
         state.withLock { state in
             state.received.append(text)
-            switch tree?["op"]?.integer {
+            switch tree?["op"]?.number?.int64 {
             case 1:
                 state.connections[key]?.lastHeartbeat = now
                 peer.send(#"{"op":11}"#)
             case 2, 6:
                 guard let data = tree?["d"], data["token"]?.string == state.goodToken else { return peer.drop() }
                 Self.register(key, &state)
-                if tree?["op"]?.integer == 2 {
+                if tree?["op"]?.number?.int64 == 2 {
                     Self.sendReady(key, &state)
                 } else {
-                    Self.replay(key, after: Int(data["seq"]?.integer ?? 0), &state)
+                    Self.replay(key, after: Int(data["seq"]?.number?.int64 ?? 0), &state)
                 }
             default: break
             }

@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import JSON
 import TestSupport
 import Testing
 
@@ -289,7 +290,7 @@ import Testing
         ("wss://u:s3cret@gw.example/", ""), ("s3cret", ""), ("", nil),
     ])
     func ofAResumeURLOnlyThePlaceIsKept(_ url: String, _ kept: String?) {
-        let ready = JSONTree(parsing: Array(#"{"session_id":"S","resume_gateway_url":"\#(url)"}"#.utf8))
+        let ready = JSONValue(received: Array(#"{"session_id":"S","resume_gateway_url":"\#(url)"}"#.utf8))
         let session = GatewaySession(ready: ready)
         #expect(session?.resumeURL == kept)
         #expect(session.flatMap { GatewaySession(bytes: $0.bytes) } == session)

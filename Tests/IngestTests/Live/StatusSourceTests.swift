@@ -2,6 +2,7 @@
 import Dispatch
 import EventLog
 import Foundation
+import JSON
 import TestSupport
 import Testing
 
@@ -185,7 +186,7 @@ import Testing
 
     /// Reason, beginning and end of a gap that is closed.
     private func span(_ event: RecordedEvent?) throws -> (reason: String, from: Timestamp, to: Timestamp)? {
-        let tree = event.flatMap { JSONTree(parsing: $0.payload) }
+        let tree = event.flatMap { JSONValue(received: $0.payload) }
         guard let reason = tree?["reason"]?.string, let from = tree?["from"]?.string, let to = tree?["to"]?.string,
             let begin = Timestamp(rfc3339: from), let end = Timestamp(rfc3339: to)
         else { return nil }

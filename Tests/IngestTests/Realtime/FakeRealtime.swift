@@ -1,5 +1,6 @@
 #if Recorders
 import Foundation
+import JSON
 import Synchronization
 
 @testable import Ingest
@@ -131,7 +132,7 @@ extension FakeRealtime {
 
     private func take(_ text: String, _ number: Int, _ peer: LoopbackPeer) {
         guard let message = PhoenixFrame(ArraySlice(text.utf8)) else { return }
-        let payload = message.payloadTree
+        let payload = message.payloadValue
         state.withLock { state in
             state.received.append(text)
             let key = "\(number) \(message.topic)"
@@ -150,7 +151,7 @@ extension FakeRealtime {
     private func join(
         _ key: String,
         _ message: PhoenixFrame,
-        _ payload: JSONTree?,
+        _ payload: JSONValue?,
         _ peer: LoopbackPeer,
         _ state: inout State
     ) {

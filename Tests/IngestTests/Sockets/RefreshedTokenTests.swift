@@ -1,6 +1,7 @@
 #if Recorders
 import EventLog
 import Foundation
+import JSON
 import NIOHTTP1
 import Synchronization
 import TestSupport
@@ -31,7 +32,7 @@ import Testing
             let (status, number) = state.withLock { state -> (Int, Int) in
                 state.askedCount += 1
                 if !state.statuses.isEmpty { return (state.statuses.removeFirst(), 0) }
-                let isGood = JSONTree(parsing: request.body)?["refresh_token"]?.string == "r\(state.number)"
+                let isGood = JSONValue(received: request.body)?["refresh_token"]?.string == "r\(state.number)"
                 if isGood { state.number += 1 }
                 return (isGood ? 200 : 401, state.number)
             }
