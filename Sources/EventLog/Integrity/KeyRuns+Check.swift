@@ -28,8 +28,7 @@ extension KeyRuns {
         // Runs that cannot be read are wrong runs, not a fault of the log.
         guard let list = try? sum(into: &found) else { return (found.count, false) }
         if list.covered == 0 { return (0, found.count == 0) }
-        guard list.covered <= (try reader.head()), try reader.prefixHash(through: list.covered) == list.prefixHash,
-            var maxima = KeyMaxima(list.maxima), let secret = list.secret
+        guard try reader.begins(with: list.prefix), var maxima = KeyMaxima(list.maxima), let secret = list.secret
         else { return (found.count, false) }
         let hasher = KeyHash(secret: secret)
         var expected = KeySum()

@@ -61,9 +61,7 @@ final class HeldKeys {
             let list = try runs.list()
             // Nothing is stored yet, so there is nothing to compare with the log.
             if list.covered == 0 { return (runs, list) }
-            if list.covered <= committed, try reader.prefixHash(through: list.covered) == list.prefixHash,
-                KeyMaxima(list.maxima) != nil
-            {
+            if list.covered <= committed, try reader.begins(with: list.prefix), KeyMaxima(list.maxima) != nil {
                 return (runs, list)
             }
             try runs.reset()

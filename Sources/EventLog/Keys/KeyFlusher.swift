@@ -121,8 +121,7 @@ final class KeyFlusher: Sendable {
 
     private func storeAll(_ runs: KeyRuns) throws {
         while let frozen = places.frozen.first {
-            let prefixHash = try generation.read { try $0.prefixHash(through: frozen.last) }
-            try runs.store(frozen, prefixHash: prefixHash)
+            try runs.store(frozen, prefix: try generation.read { try $0.prefix(through: frozen.last) })
             state.withLock { state in
                 state.places.runs = runs
                 state.places.covered = max(state.places.covered, frozen.last)

@@ -14,25 +14,26 @@ struct KeyRunList {
         let count: UInt64
     }
 
-    /// The runs contain the keys of all held events up to this sequence.
-    var covered: UInt64 = 0
-    /// The hash of all events up to `covered`. If a log has another hash there, the runs were not made from it.
-    var prefixHash = Hash256.zero
+    /// The runs contain the keys of all held events of this prefix.
+    var prefix = LogPrefix.empty
     /// The secret of the runs' hashes; `nil` if nothing was ever stored.
     var secret: Hash256?
     /// The last run number given, also to a merge that was cut short. No number is given twice, until all runs are
     /// removed.
     var lastNumber: UInt32 = 0
     var runs: [Run] = []
-    /// The greatest keys up to `covered`, as `KeyMaxima.bytes`.
+    /// The greatest keys up to there, as `KeyMaxima.bytes`.
     var maxima: [UInt8] = [0, 0]
 
     init() {}
 
+    /// The last sequence that the runs cover.
+    var covered: UInt64 { prefix.sequence }
+
     var bytes: [UInt8] {
         var writer = ByteWriter()
-        writer.write(covered)
-        writer.write(prefixHash)
+        writer.write(prefix.sequence)
+        writer.write(prefix.hash)
         writer.write(secret ?? .zero)
         writer.write(lastNumber)
         writer.write(UInt16(clamping: runs.count))
@@ -52,7 +53,7 @@ struct KeyRunList {
             let secret = reader.hash(), let lastNumber = reader.number(UInt32.self),
             let count = reader.number(UInt16.self)
         else { return nil }
-        (self.covered, self.prefixHash, self.lastNumber) = (covered, prefixHash, lastNumber)
+        (prefix, self.lastNumber) = (LogPrefix(sequence: covered, hash: prefixHash), lastNumber)
         self.secret = secret
         for _ in 0..<count {
             guard let number = reader.number(UInt32.self), let level = reader.number(UInt8.self),

@@ -123,10 +123,10 @@ extension KeyRuns {
 extension KeyRuns {
     /// Stores the entries of a closed table that the runs do not cover yet, as one run.
     ///
-    /// - Parameter prefixHash: the hash of the log up to the table's last event.
+    /// - Parameter prefix: the log up to the table's last event.
     /// - Throws: `Lost` if sequences between the runs and the table are missing; `Foreign` if the runs have another
     ///   secret than the table.
-    func store(_ frozen: FrozenKeys, prefixHash: Hash256) throws {
+    func store(_ frozen: FrozenKeys, prefix: LogPrefix) throws {
         let entries = frozen.keys.sorted()
         try table.store.write { transaction in
             var list = try list(transaction.view)
@@ -143,8 +143,7 @@ extension KeyRuns {
                 list.runs.append(.init(number: list.lastNumber, level: 0, count: UInt64(new.count)))
                 try put(new[...], in: list.lastNumber, transaction)
             }
-            list.covered = frozen.last
-            list.prefixHash = prefixHash
+            list.prefix = prefix
             list.maxima = frozen.maxima
             try put(list, transaction)
         }

@@ -85,9 +85,7 @@ private struct KeySearch {
             return nil
         }
         let list = try runs.list()
-        guard list.covered > 0, list.covered <= (try reader.head()),
-            try reader.prefixHash(through: list.covered) == list.prefixHash
-        else { return nil }
+        guard list.covered > 0, try reader.begins(with: list.prefix) else { return nil }
         return (runs, list)
     }
 

@@ -29,10 +29,11 @@ struct ChannelIndex {
             var hasStrays: Bool
         }
 
-        var sequence: UInt64
-        /// Hash of all events up to `sequence`.
-        var prefixHash: Hash256
+        var prefix: LogPrefix
         var sources: [Source]
+
+        /// The last event that the index covers.
+        var sequence: UInt64 { prefix.sequence }
     }
 
     private let table: DerivedTable
@@ -52,11 +53,9 @@ struct ChannelIndex {
         frameKey = FrameKey(identity)
         headBytes = try? table.value(at: Self.headKey)
         head = headBytes.flatMap { try? StateDecoder.value(from: $0, Head.init) }
-        let last = SequenceNumber(head?.sequence ?? 0)
         // Another process may have stored more than this session sees; that cannot be checked here.
-        let isSeen = head != nil && last <= session.head
-        let isAnother = isSeen && (try? session.prefixHash(through: last)) != head?.prefixHash
-        if isAnother || (head == nil && headBytes != nil) { discard() }
+        let isAnother = head.map { $0.sequence <= session.head.rawValue && !session.begins(with: $0.prefix) }
+        if isAnother ?? (headBytes != nil) { discard() }
     }
 
     /// Removes the whole index.
@@ -204,11 +203,7 @@ struct ChannelIndex {
     /// Stores in one commit what a scan has found since the head was read; false, without a change, if another process
     /// stored a head in the meantime. The caller then forgets what was stored.
     mutating func store(_ scan: ChannelScan, in session: borrowing ReadSession) throws -> Bool {
-        let head = Head(
-            sequence: scan.sequence.rawValue,
-            prefixHash: try session.prefixHash(through: scan.sequence),
-            sources: scan.headSources
-        )
+        let head = Head(prefix: try session.prefix(through: scan.sequence), sources: scan.headSources)
         let bytes = try StateEncoder.bytes(of: head)
         var entries: [(key: [UInt8], value: [UInt8])] = [(Self.headKey, bytes)]
         for (index, source) in scan.sources.enumerated() {
@@ -314,8 +309,7 @@ struct ChannelIndex {
 extension ChannelIndex.Head {
     /// Reads what the encoder wrote. By hand, since `Decodable` would take a millisecond of every query.
     init(_ decoder: StateDecoder) throws {
-        sequence = try decoder.readNumber(UInt64.self)
-        prefixHash = try .read(from: decoder)
+        prefix = LogPrefix(sequence: try decoder.readNumber(UInt64.self), hash: try .read(from: decoder))
         sources = []
         for _ in 0..<(try decoder.readNumber(UInt32.self)) {
             sources.append(

@@ -113,8 +113,8 @@ struct KeptStates: Sendable {
     /// caller must call `LogState.begin` before it folds on. O(messages), besides decoding everything else.
     func state(at sequence: SequenceNumber, in session: borrowing ReadSession) -> (state: LogState, kept: Kept)? {
         guard let table = try? table(in: session), let chain = chain(to: sequence, in: table),
-            let last = chain.last, let prefixHash = try? session.prefixHash(through: sequence),
-            last.head.prefixHash == prefixHash
+            let last = chain.last,
+            session.begins(with: LogPrefix(sequence: sequence.rawValue, hash: last.head.prefixHash))
         else { return nil }
         guard var state = try? SavedState() else { return nil }
         for link in chain {

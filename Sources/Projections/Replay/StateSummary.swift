@@ -91,8 +91,7 @@ private enum SummaryTable {
 
     /// A stored value with the events that it was made from.
     private struct Stored<Value: Codable>: Codable {
-        var sequence: UInt64
-        var prefixHash: Hash256
+        var prefix: LogPrefix
         var value: Value
     }
 
@@ -107,10 +106,9 @@ private enum SummaryTable {
             let table = try? derived.table(name, version: KeptStateOptions.tableVersion(build)),
             let bytes = try? table.value(at: Array(key.utf8)),
             let stored = try? StateDecoder.value(Stored<Value>.self, from: bytes),
-            stored.sequence <= session.head.rawValue,
-            (try? session.prefixHash(through: SequenceNumber(stored.sequence))) == stored.prefixHash
+            session.begins(with: stored.prefix)
         else { return nil }
-        return (SequenceNumber(stored.sequence), stored.value)
+        return (SequenceNumber(stored.prefix.sequence), stored.value)
     }
 
     /// Keeps a value of the state at the head, if the log is long enough for that to pay.
@@ -121,11 +119,7 @@ private enum SummaryTable {
         _ options: KeptStateOptions
     ) throws {
         guard session.head.rawValue >= UInt64(options.eventsMin) else { return }
-        let stored = Stored(
-            sequence: session.head.rawValue,
-            prefixHash: try session.prefixHash(through: session.head),
-            value: value
-        )
+        let stored = Stored(prefix: try session.prefix(through: session.head), value: value)
         let table = try session.derivedStore().table(name, version: KeptStateOptions.tableVersion(options.build))
         try table.put([(Array(key.utf8), try StateEncoder.bytes(of: stored))])
     }

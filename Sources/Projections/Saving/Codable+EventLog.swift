@@ -38,6 +38,24 @@ extension Timestamp: Codable {
     }
 }
 
+extension LogPrefix: Codable {
+    private enum CodingKeys: CodingKey { case sequence, hash }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            sequence: try members.decode(UInt64.self, forKey: .sequence),
+            hash: try members.decode(Hash256.self, forKey: .hash)
+        )
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(sequence, forKey: .sequence)
+        try members.encode(hash, forKey: .hash)
+    }
+}
+
 extension Hash256: Codable {
     /// Reads 32 bytes.
     public init(from decoder: any Decoder) throws {
