@@ -12,9 +12,26 @@ struct BranchModel {
 
     private(set) var chat = ChatModel { ($0.created, $0.id) < ($1.created, $1.id) }
     private var random: SeededGenerator
-    /// The file of each path in the tip, and the tree of each commit that was ever a tip.
+    /// What a deletion left: when it came, and the text that was last.
+    private struct Grave {
+        var event: Int
+        var last: ChatModel.Version?
+    }
+
+    /// A commit that was a tip: its files, and the files that it and those before it deleted, by their paths.
+    private struct Tip {
+        var commit: String
+        var tree: [String: String]
+        var graves: [String: Grave]
+    }
+
+    /// The file of each path in the tip, and what the tip's own history deleted.
     private var tree: [String: String] = [:]
-    private var tips: [(commit: String, tree: [String: String])] = []
+    private var graves: [String: Grave] = [:]
+    /// The newest deletion of each path by a rewrite, or on a line that a rewrite left for a tip that never had the path.
+    private var strays: [String: Grave] = [:]
+    private var tips: [Tip] = []
+    private var clock = 0
     private var count = 0
     private var lastFile = 0
 
@@ -35,14 +52,24 @@ struct BranchModel {
         let parent = tips.last
         for _ in 0..<pick(1...3) { changeFile() }
         count += 1
+        clock += 1
         let id = String(repeating: "0", count: 34) + String(100_000 + count)
-        let author = "author \(count % 4)"
-        apply(from: parent?.tree ?? [:], by: author)
+        let old = parent?.tree ?? [:]
+        for path in Set(old.keys).union(tree.keys) where (old[path] == nil) != (tree[path] == nil) {
+            graves[path] = tree[path] == nil ? grave(path) : nil
+        }
+        apply(from: old)
         let parents = parent.map { [(id: $0.commit, tree: $0.tree)] } ?? []
-        tips.append((id, tree))
+        tips.append(Tip(commit: id, tree: tree, graves: graves))
         return Event(
             kind: "git.commit/1",
-            payload: BranchScene.document(id, tree, parents, by: author, at: 1_741_064_767 + Int64(count))
+            payload: BranchScene.document(
+                id,
+                tree,
+                parents,
+                by: "author \(count % 4)",
+                at: 1_741_064_767 + Int64(count)
+            )
         )
     }
 
@@ -50,8 +77,13 @@ struct BranchModel {
     private mutating func setBack() -> Event {
         let old = tips[tips.count - 1]
         let new = tips[tips.count - pick(2...5)]
-        tree = new.tree
-        apply(from: old.tree, by: nil)
+        clock += 1
+        for path in old.tree.keys where new.tree[path] == nil { strays[path] = grave(path) }
+        for (path, grave) in old.graves where new.tree[path] == nil && new.graves[path] == nil {
+            if grave.event >= strays[path]?.event ?? 0 { strays[path] = grave }
+        }
+        (tree, graves) = (new.tree, new.graves)
+        apply(from: old.tree)
         tips.append(new)
         let changes = BranchScene.changes(from: old.tree, to: new.tree)
         return Event(
@@ -103,14 +135,35 @@ struct BranchModel {
         "2025-03-04T\(10 + number % 7):\(10 + number / 60 % 50):\(10 + number % 50)Z"
     }
 
+    /// What is left of a message that the event deletes.
+    private func grave(_ path: String) -> Grave {
+        let (channel, id) = Self.parts(path)
+        return Grave(event: clock, last: chat.index(channel, id).flatMap { chat.messages[$0].current })
+    }
+
+    private static func parts(_ path: String) -> (channel: String, id: String) {
+        let parts = path.split(separator: "/").map(String.init)
+        return (parts[0], String(parts[1].dropLast(3)))
+    }
+
+    /// Shows what the tip's history deleted as it did, or as a later rewrite did. What it never had is as it was last.
+    private mutating func bury() {
+        for path in Set(graves.keys).union(strays.keys).sorted() where tree[path] == nil {
+            let (channel, id) = Self.parts(path)
+            guard chat.index(channel, id) != nil else { continue }
+            let newest = [graves[path], strays[path]].compactMap { $0 }.max { $0.event < $1.event }
+            chat.change(channel, id, created: Self.date(Self.number(path))) { $0.last = newest?.last }
+        }
+    }
+
     /// Compares the tip's tree with the one before.
-    private mutating func apply(from old: [String: String], by author: String?) {
+    private mutating func apply(from old: [String: String]) {
         for path in Set(old.keys).union(tree.keys).sorted() where old[path] != tree[path] {
-            let parts = path.split(separator: "/").map(String.init)
+            let (channel, id) = Self.parts(path)
             let text = tree[path].map { $0.split(separator: "\n").map(String.init) }
             let reply = text?.first { $0.hasPrefix("reply_to: ") }?.dropFirst(10)
             let isNew = tree[path] != nil
-            chat.change(parts[0], String(parts[1].dropLast(3)), created: Self.date(Self.number(path))) { message in
+            chat.change(channel, id, created: Self.date(Self.number(path))) { message in
                 guard isNew, let text, let content = text.last else { return message.cause = "deleted" }
                 message.cause = nil
                 // A file that comes back as it was is no new version.
@@ -125,6 +178,7 @@ struct BranchModel {
                 )
             }
         }
+        bury()
     }
 
     mutating func compact(keep: Int) { chat.compact(keep: keep) }

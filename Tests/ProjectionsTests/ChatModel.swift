@@ -12,6 +12,8 @@ struct ChatModel {
         var versions: [String: Version] = [:]
         /// Why it is gone; `nil` while it is live.
         var cause: String?
+        /// The text that a message that is gone shows, where it is not that of the current version.
+        var last: Version?
 
         /// The version with the greatest time of an edit: an original has none, which is the least.
         var current: Version? { versions.max { $0.key < $1.key }?.value }
@@ -77,7 +79,7 @@ struct ChatModel {
     /// The rows of all messages, live and deleted, as `lines(of:)` gives them for a state document.
     func lines(revisions: (Message) -> Int) -> [String] {
         messages.map { message in
-            let version = message.current
+            let version = message.cause.flatMap { _ in message.last } ?? message.current
             let text = "\(version?.author ?? "-")|\(version?.content ?? "-")"
             if let cause = message.cause { return "\(message.channel)/\(message.id) \(cause) \(text)" }
             let reply = version?.replyTo.map { "\($0) \(stateOfReply(message, to: $0))" } ?? "-"
