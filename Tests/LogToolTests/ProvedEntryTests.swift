@@ -71,6 +71,50 @@ import Testing
         #expect(!check.output.contains("not covered: before"))
     }
 
+    /// A line cannot say of its own members that they are not covered.
+    @Test(arguments: ["after.content", "after", "change", "entity", "by", "sequence", "nonsense"])
+    func aListOfWhatIsNotCoveredIsNotTaken(member: String) throws {
+        let line = try tool("audit", "L", "--edits", "--jsonl", "--prove").output
+        let forged = line.replacingOccurrences(of: "we agreed on five", with: "we agreed on six")
+        for text in [line, forged] {
+            var object = try #require(try JSONValue.parse(text).object)
+            object["notCovered"] = .array([.string(member)])
+            let check = try ToolRun.run(
+                ["prove", "--check", "-"],
+                in: folder,
+                input: Data(JSONValue.object(object).text.utf8)
+            )
+            #expect(check.exitCode == 1, "\(check.output)")
+        }
+    }
+
+    /// The end of a channel or a guild ends the messages in it: the proof has the events that put them there.
+    @Test(arguments: [
+        #"{"op":0,"s":9,"t":"CHANNEL_DELETE","d":{"id":"10","guild_id":"1"}}"#,
+        #"{"op":0,"s":9,"t":"GUILD_DELETE","d":{"id":"1"}}"#,
+    ])
+    func theEndOfAChannelOrGuildIsProvedOfItsMessages(end: String) throws {
+        let frames = SampleCaptures.gateway(messages: 3) + SampleCaptures.line(90, end)
+        try folder.write(frames, to: "end.ndjson")
+        _ = try tool("ingest", "E", "capture", "end.ndjson", "--kind", "gateway", "--as", "guild")
+        let audit = try tool("audit", "E", "--deletes", "--jsonl", "--prove").output
+        let lines = audit.split(separator: "\n").map(String.init)
+        #expect(lines.count == 3)
+        let history = try tool("history", "E", "message:1002", "--json", "--prove").output
+        for text in lines + [history] {
+            #expect(!text.contains("notCovered"))
+            let check = try ToolRun.run(["prove", "--check", "-"], in: folder, input: Data(text.utf8))
+            #expect(check.exitCode == 0, "\(check.errors)")
+            #expect(!check.output.contains("entity") && !check.output.contains("before"), "\(check.output)")
+            for (one, other) in [("message:guild/10/100", "message:guild/11/100"), ("message 2", "message 4")]
+            where text.contains(one) {
+                let forged = text.replacingOccurrences(of: "\"\(one)", with: "\"\(other)")
+                let refused = try ToolRun.run(["prove", "--check", "-"], in: folder, input: Data(forged.utf8))
+                #expect(refused.exitCode == 1, "\(one)")
+            }
+        }
+    }
+
     @Test func whatNoProvedEventSaysIsNamed() throws {
         let line = try tool("audit", "L", "--deletes", "--jsonl", "--prove").output
         var object = try #require(try JSONValue.parse(line).object)
@@ -158,13 +202,14 @@ import Testing
         try log.store.read { session in
             let state = try Replay.logState(of: session)
             var lines: [JSONObject] = []
+            let surroundings = Surroundings(in: state)
             try state.forEachChange(
                 of: AuditOptions.auditable,
                 where: { _ in true },
                 last: count,
                 earlier: EntryProof.basisMax,
                 includes: { _ in true }
-            ) { lines.append(try AuditLine($0, isProved: true, in: session).json) }
+            ) { lines.append(try AuditLine($0, provedWithin: surroundings, in: session).json) }
             var histories: [JSONObject] = []
             try state.forEachHistory { thing, entries in
                 guard histories.count < count else { return }
@@ -174,6 +219,7 @@ import Testing
                         of: thing,
                         at: entries[place].sequence,
                         after: entries[..<place].suffix(EntryProof.basisMax).map(\.sequence),
+                        within: surroundings,
                         in: session
                     )
                     var line = shown
@@ -212,7 +258,14 @@ import Testing
         }
         var more = line
         more["verdict"] = .string("guilty")
-        return altered + [Mutation(member: "verdict", line: more)]
+        // Whoever forges a member also lists it, and all others, as not covered.
+        let listed = altered.map { mutation in
+            var whole = mutation.line
+            let names = shown.members.map(\.name) + [mutation.member]
+            whole["notCovered"] = .array(Set(names).sorted().map { .string($0) })
+            return Mutation(member: mutation.member, line: whole)
+        }
+        return altered + listed + [Mutation(member: "verdict", line: more)]
     }
 
     private static func mutations(of object: JSONObject, within path: String) -> [(member: String, object: JSONObject)]

@@ -15,8 +15,9 @@ struct AuditLine {
     ///
     /// Cost: two hashes of each event, and with a proof that of `EntryProof`.
     ///
+    /// - Parameter surroundings: what the proof may need of channels and guilds; `nil` for a line without a proof.
     /// - Throws: `EventLogError` with code `damaged` if one of the events is not as it was appended.
-    init(_ change: AuditEntry, isProved: Bool, in session: borrowing ReadSession) throws {
+    init(_ change: AuditEntry, provedWithin surroundings: Surroundings?, in session: borrowing ReadSession) throws {
         self.change = change
         let sequence = change.entry.sequence
         var redacted: [SequenceNumber] = []
@@ -27,8 +28,15 @@ struct AuditLine {
             if try session.holding(at: place) == .redacted { redacted.append(place) }
         }
         self.redacted = redacted
-        guard isProved else { return }
-        let proof = try EntryProof(of: json, of: change.entity, at: sequence, after: change.earlier, in: session)
+        guard let surroundings else { return }
+        let proof = try EntryProof(
+            of: json,
+            of: change.entity,
+            at: sequence,
+            after: change.earlier,
+            within: surroundings,
+            in: session
+        )
         self.proof = try proof.members()
     }
 

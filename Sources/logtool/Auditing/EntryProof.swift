@@ -9,35 +9,46 @@ struct EntryProof {
     /// The names of members that the proved events contradict, as they are only some of the log's.
     private let notCovered: [String]
 
-    /// How many events before its own an entry's proof has at most.
-    static let basisMax = 8
+    /// How many events of the thing before its own an entry's proof has at most, and how many of its channel and of its guild.
+    static let (basisMax, surroundingsMax) = (8, 4)
 
-    /// Tries ever more of the events that changed the thing before, until they say what the entry shows.
+    /// Tries ever more of the events that changed the thing before, then those of its channel and guild, whose end is also
+    /// the thing's, until they say what the entry shows.
     ///
-    /// Cost: a fold of at most nine events for each try, of which there are at most five.
+    /// Cost: a fold of at most 17 events for each try, of which there are at most six; where they contradict the entry, one more
+    /// for each of these events.
     ///
     /// - Parameters:
     ///   - shown: the entry, without a proof.
     ///   - earlier: the events of the thing's entries before, in their order.
+    ///   - surroundings: the events of its channel and guild before.
     init(
         of shown: JSONObject,
         of thing: EntityReference,
         at sequence: SequenceNumber,
         after earlier: [SequenceNumber],
+        within surroundings: Surroundings,
         in session: borrowing ReadSession
     ) throws {
         let size = session.head.rawValue
         own = try InclusionProof(of: sequence, size: size, in: session)
         var best: (reading: EntryReading, basis: [SequenceNumber])?
-        for count in Self.counts(upTo: min(earlier.count, Self.basisMax)) {
-            let basis = Self.distinct(earlier.suffix(count), but: sequence)
-            let events = try (basis + [sequence]).sorted().compactMap { try session.event(at: $0) }
-            let reading = EntryReading(shown, of: thing, at: sequence, in: events)
-            if best.map({ reading.isBetter(than: $0.reading) }) ?? true { best = (reading, basis) }
-            if reading.differences.isEmpty, reading.uncovered.isEmpty { break }
+        for isWide in [false, true] {
+            if isWide, best?.reading.differences.isEmpty == true { break }
+            let bases =
+                isWide
+                ? [try earlier.suffix(Self.basisMax) + surroundings.events(of: thing, before: sequence, in: session)]
+                : Self.counts(upTo: min(earlier.count, Self.basisMax)).map { earlier.suffix($0) }
+            for base in bases {
+                let basis = Self.distinct(base, but: sequence)
+                let events = try (basis + [sequence]).sorted().compactMap { try session.event(at: $0) }
+                let reading = EntryReading(shown, of: thing, at: sequence, in: events)
+                if best.map({ reading.isBetter(than: $0.reading) }) ?? true { best = (reading, basis) }
+                if reading.differences.isEmpty, reading.open.isEmpty { break }
+            }
         }
         basis = try (best?.basis ?? []).map { try InclusionProof(of: $0, size: size, in: session) }
-        notCovered = best?.reading.differences.map(\.member) ?? []
+        notCovered = best?.reading.unsettled.map(\.member) ?? []
     }
 
     /// The members that the entry gets.
@@ -67,8 +78,15 @@ extension EntryProof {
         let name = shown["entity"]?.string ?? entry.thing
         guard let name, let thing = EntityReference(name) else { return .fault("it names no thing") }
         if let outer = entry.thing, outer != name { return .fault("it names another thing than its document") }
-        var reading = EntryReading(shown, of: thing, at: entry.sequence, in: entry.events)
-        reading.concede(shown["notCovered"]?.array?.compactMap(\.string) ?? [])
-        return reading.fault.map { .fault($0) } ?? .fits(notCovered: reading.uncovered + entry.around)
+        let reading = EntryReading(shown, of: thing, at: entry.sequence, in: entry.events)
+        if let fault = reading.fault { return .fault(fault) }
+        // What is not covered is found here. A list in the file can only be the same.
+        if let claim = shown["notCovered"] {
+            let open = reading.unsettled.map(\.member)
+            guard let names = claim.array, names.allSatisfy({ $0.string.map(open.contains) == true }) else {
+                return .fault("notCovered is \(EntryReading.text(of: claim)), and the events say these members")
+            }
+        }
+        return .fits(notCovered: reading.open + entry.around)
     }
 }

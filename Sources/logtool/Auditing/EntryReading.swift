@@ -17,8 +17,12 @@ struct EntryReading {
     /// The members that an entry has for its proof, and not to show anything.
     static let proofMembers = ["proof", "basis", "notCovered"]
 
-    /// The members that differ. Only `entity` if the events do not show that its event changed the thing.
+    /// The members that differ, whatever else the log says. Only `entity` if the events do not show that its event changed the
+    /// thing.
     private(set) var differences: [Difference] = []
+    /// The members that differ, but of which the events say less than all events do: counts among all versions, and what
+    /// fewer of the events say otherwise.
+    private(set) var unsettled: [Difference] = []
     /// The members that are shown and that no event says.
     private(set) var uncovered: [String] = []
 
@@ -26,13 +30,35 @@ struct EntryReading {
     private static let firstWords: Set<String> = ["created", "added", "started", "asked"]
     /// The members that depend on what was known before.
     private static let membersOfBefore: Set<String> = ["change", "kinds", "before", "dwellMilliseconds"]
+    /// The members that count or measure among all that was known.
+    private static let counts: Set<String> = ["version", "of", "dwellMilliseconds"]
 
+    /// Cost: a fold of the events and, where a member differs, of each of their ends.
+    ///
     /// - Parameters:
     ///   - shown: the entry, also without its thing; members for its proof are passed over.
     ///   - thing: what it is about, by its full name.
     ///   - sequence: its event.
     ///   - events: the event and others, in the order of the log.
     init(_ shown: JSONObject, of thing: EntityReference, at sequence: SequenceNumber, in events: [RecordedEvent]) {
+        self.init(comparing: shown, of: thing, at: sequence, in: events[...])
+        if differences.isEmpty { return }
+        let fewer = events.indices.dropFirst().map {
+            Self(comparing: shown, of: thing, at: sequence, in: events[$0...])
+        }
+        let isSettled = { (difference: Difference) in
+            !Self.counts.contains(difference.member) && !fewer.contains { $0.contradicts(difference) }
+        }
+        unsettled = differences.filter { !isSettled($0) }
+        differences = differences.filter(isSettled)
+    }
+
+    private init(
+        comparing shown: JSONObject,
+        of thing: EntityReference,
+        at sequence: SequenceNumber,
+        in events: ArraySlice<RecordedEvent>
+    ) {
         var state = LogState(ofPart: true)
         for event in events { state.apply(event) }
         var shown = shown
@@ -51,8 +77,10 @@ struct EntryReading {
 
     /// Whether fewer members differ or, if as many do, fewer are not covered.
     func isBetter(than other: EntryReading) -> Bool {
-        (differences.count, uncovered.count) < (other.differences.count, other.uncovered.count)
+        (differences.count, openCount) < (other.differences.count, other.openCount)
     }
+
+    private var openCount: Int { unsettled.count + uncovered.count }
 
     private init(_ shown: JSONObject, _ proved: Proved) {
         var isOpen: (String) -> Bool = { _ in false }
@@ -94,13 +122,25 @@ extension EntryReading {
         }
     }
 
-    /// Takes the members that the entry itself calls not covered, and those within them, out of the differences.
-    mutating func concede(_ names: [String]) {
-        let isConceded = { (member: String) in names.contains { member == $0 || member.hasPrefix($0 + ".") } }
-        uncovered += differences.filter { isConceded($0.member) }.map { difference in
-            difference.proved.map { "\(difference.member) (the events say \(Self.text(of: $0)))" } ?? difference.member
+    /// Whether these events say something else of a member that differs than the events of another reading of the entry.
+    private func contradicts(_ other: Difference) -> Bool {
+        // Which thing an event changed is no matter of how many events are told.
+        if other.member == "entity" { return false }
+        if let own = differences.first(where: { $0.member == other.member }) {
+            guard let value = own.proved, let otherValue = other.proved else { return own.proved != other.proved }
+            return !value.isSameJSON(as: otherValue)
         }
-        differences.removeAll { isConceded($0.member) }
+        let told = uncovered + differences.map(\.member)
+        return other.shown != nil && !told.contains { other.member == $0 || other.member.hasPrefix($0 + ".") }
+    }
+
+    /// The members that no event says, or not as all events do, with what those that are there say.
+    var open: [String] {
+        uncovered
+            + unsettled.map { difference in
+                difference.proved.map { "\(difference.member) (the events say \(Self.text(of: $0)))" }
+                    ?? difference.member
+            }
     }
 
     /// The first differences as a sentence; `nil` without any.
@@ -120,7 +160,7 @@ extension EntryReading {
     }
 
     /// A value as JSON, cut where it is long.
-    private static func text(of value: JSONValue) -> String {
+    static func text(of value: JSONValue) -> String {
         let text = value.text
         return DisplayText.escaped(text.count > 80 ? text.prefix(80) + "…" : text)
     }
@@ -155,7 +195,7 @@ extension EntryReading {
         of thing: EntityReference,
         at sequence: SequenceNumber,
         in state: LogState,
-        _ events: [RecordedEvent]
+        _ events: ArraySlice<RecordedEvent>
     ) -> [Proved] {
         var lines: [Proved] = []
         let redacted = Set(events.lazy.map(\.envelope).filter { $0.holding == .redacted }.map(\.sequence))

@@ -116,6 +116,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         }
         // Redacted events that a printed line names.
         var told: Set<SequenceNumber> = []
+        let surroundings = proving.prove ? Surroundings(in: state) : nil
         try state.forEachChange(
             of: selection.kinds,
             where: chosen.includes,
@@ -123,7 +124,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             earlier: proving.prove ? EntryProof.basisMax : 0,
             includes: chosen.includes
         ) { change in
-            let line = try AuditLine(change, isProved: proving.prove, in: session)
+            let line = try AuditLine(change, provedWithin: surroundings, in: session)
             try printer.print(line)
             told.formUnion(line.redacted)
             summary.counts[change.class, default: 0] += 1

@@ -89,7 +89,9 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             // One session, so that the proofs are under one root.
             let (entries, proofs) = try store.read { session in
                 let entries = try chosen(of: reference, all, by: selectors, session)
-                return (entries, try self.proofs(of: entries, among: all, of: reference, in: session))
+                return (
+                    entries, try self.proofs(of: entries, among: all, of: reference, Surroundings(in: nil), in: session)
+                )
             }
             let output = output.paged(unless: lists.form)
             try print(HistoryPrinter(output: output, entity: reference, entries: entries, proofs: proofs))
@@ -143,6 +145,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         of entries: [HistoryEntry],
         among all: [HistoryEntry],
         of thing: EntityReference,
+        _ surroundings: Surroundings,
         in session: borrowing ReadSession
     ) throws -> [JSONObject] {
         guard proving.prove else { return [] }
@@ -155,6 +158,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
                 of: thing,
                 at: entry.sequence,
                 after: all[..<place].suffix(EntryProof.basisMax).map(\.sequence),
+                within: surroundings,
                 in: session
             )
             proofs.append(try proof.members())
@@ -183,13 +187,14 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     ) throws {
         let printer = MatchPrinter(output: output, match: text)
         var all: [MatchPrinter.Found] = []
+        let surroundings = Surroundings(in: state)
         try state.forEachHistory(of: entity) { reference, history in
             // The search is for the text in all entries; the range then narrows down what is shown of a thing.
             guard selection.includes(reference), var found = printer.found(reference, history) else { return }
             try read { session in
                 found.entries = try selection.chosen(found.entries, in: session)
                 try check(found.entries, of: history, found.entity, in: session)
-                found.proofs = try proofs(of: found.entries, among: history, of: reference, in: session)
+                found.proofs = try proofs(of: found.entries, among: history, of: reference, surroundings, in: session)
             }
             if !found.entries.isEmpty { all.append(found) }
         }
