@@ -39,6 +39,31 @@ import Testing
         #expect(lines[0]["remoteTime"] as? String == "2026-01-02T00:00:00.000000Z")
     }
 
+    /// `history` has an entry for each of them.
+    @Test func lateVersionsThatChangedNothingAreCounted() throws {
+        let late = { (day: Int, hour: Int) in
+            #"{"op":0,"s":9,"t":"MESSAGE_UPDATE","d":{"id":"1001","channel_id":"10","author_id":"7","author_username":"ada","#
+                + #""content":"version \#(hour)","created_at":"2026-01-01T00:00:00Z","edited_at":"2026-01-0\#(day)T\#(hour):00:00Z"}}"#
+        }
+        var frames = SampleCaptures.gateway(messages: 1)
+        for (number, frame) in [late(3, 20), late(2, 11), late(2, 12)].enumerated() {
+            frames += SampleCaptures.line(60 + number, frame)
+        }
+        try folder.write(frames, to: "late.ndjson")
+        _ = try tool("ingest", "M", "capture", "late.ndjson", "--kind", "gateway", "--as", "guild")
+        #expect(try tool("history", "M", "message:1001", "--jsonl").output.split(separator: "\n").count == 4)
+        for (options, count) in [
+            ([], 2), (["--edits"], 2), (["--match", "version 11"], 1), (["--until", "5"], 1), (["--deletes"], 0),
+        ] as [([String], Int)] {
+            let run = try ToolRun.run(["audit", "M", "--jsonl"] + options, in: folder)
+            let words =
+                count == 1
+                ? "1 version is not listed, because it came late" : "2 versions are not listed, because they came late"
+            #expect(run.errors.contains("came late") == (count > 0), "\(options)")
+            #expect(count == 0 || run.errors.contains(words), "\(run.errors)")
+        }
+    }
+
     @Test func peopleReadWhoDidItAndWhatItSaid() throws {
         let output = try tool("audit", "L").output
         #expect(output.contains("edited  message:guild/10/1001  by 7\n"))

@@ -35,12 +35,14 @@ extension LogState {
     ///   - isWanted: whether to search a thing.
     ///   - last: the number of entries to lend, counted from the end; all for `nil`.
     ///   - earlier: of how many entries before each lent one the events are told.
+    ///   - passedOver: gets each late version that altered nothing, which is no change; called in the order of things.
     ///   - includes: whether to lend an entry; called in the order of things, before `body`.
     public func forEachChange(
         of kinds: [EntityReference.Kind],
         where isWanted: (EntityReference) -> Bool,
         last: Int? = nil,
         earlier: Int = 0,
+        passedOver: (HistoryEntry) -> Void = { _ in },
         includes: (AuditEntry) throws -> Bool,
         _ body: (AuditEntry) throws -> Void
     ) rethrows {
@@ -53,7 +55,9 @@ extension LogState {
                 // The last entry that gave fields, which an entry after it changes.
                 var basis: Int?
                 for (index, entry) in entries.enumerated() {
-                    if let found = reader.read(entry), try includes(found) {
+                    let found = reader.read(entry)
+                    if let late = entry.late, late.known == nil { passedOver(entry) }
+                    if let found, try includes(found) {
                         places.append(
                             AuditPlace(entry, place.source, place.key, index, basis: basis, order: places.count)
                         )

@@ -122,6 +122,8 @@ struct AuditSummary {
     var counts: [AuditEntry.Class: Int] = [:]
     /// How many messages are not listed because compactions dropped them.
     var droppedMessages = 0
+    /// How many versions are not listed because they came late and changed nothing.
+    var lateVersions = 0
     /// Redacted events that no line names: their substitutes show nothing, or something else.
     var unreadable: [SequenceNumber] = []
     /// Size and root of the log that was read.
@@ -147,7 +149,7 @@ struct AuditSummary {
     }
 
     /// What the lines cannot show, as sentences.
-    var missing: [String] { [droppedText, redactedText].compactMap { $0 } }
+    var missing: [String] { [droppedText, lateText, redactedText].compactMap { $0 } }
 
     /// Names the first redacted event and counts all of them.
     private var redactedText: String? {
@@ -155,6 +157,13 @@ struct AuditSummary {
         let count = unreadable.count
         let what = count == 1 ? "event \(first) is" : "\(count) events (\(first) is the first) are"
         return "\(what) redacted: a text from there and a change made there show as far as the substitute tells"
+    }
+
+    private var lateText: String? {
+        guard lateVersions > 0 else { return nil }
+        return lateVersions == 1
+            ? "1 version is not listed, because it came late and changed nothing; history tells it"
+            : "\(lateVersions) versions are not listed, because they came late and changed nothing; history tells them"
     }
 
     private var droppedText: String? {

@@ -67,6 +67,20 @@ struct AuditSelection {
         }
     }
 
+    /// True if a late version that changed nothing is an edit that would be listed, had it come in time.
+    func includes(late entry: HistoryEntry) -> Bool {
+        let words = ["edit", "edited"]
+        let isOfKind = options.edits || options.change.contains { asked in words.contains { isSame($0, asked) } }
+        guard isOfKind || (!options.deletes && options.change.isEmpty), things.includes(entry.sequence) else {
+            return false
+        }
+        if let doer, entry.by.map({ isSame($0, doer) }) != true { return false }
+        let writer = entry.fields["author"]?.string ?? entry.fields["authorName"]?.string
+        if let author, writer.map({ isSame($0, author) }) != true { return false }
+        guard let text else { return true }
+        return EntryTexts.texts(of: entry.fields).contains { text.range(in: $0.text) != nil }
+    }
+
     /// True if no kind was requested, or one of the requested words fits.
     private func isOfKind(_ change: AuditEntry) -> Bool {
         guard options.edits || options.deletes || !options.change.isEmpty else { return true }

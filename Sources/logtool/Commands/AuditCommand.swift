@@ -122,6 +122,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             where: chosen.includes,
             last: selection.selectors.count,
             earlier: proving.prove ? EntryProof.basisMax : 0,
+            passedOver: { if chosen.includes(late: $0) { summary.lateVersions += 1 } },
             includes: chosen.includes
         ) { change in
             let line = try AuditLine(change, provedWithin: surroundings, in: session)
