@@ -99,6 +99,7 @@ import Testing
         #expect(FilesPlay.name(of: "/tmp/vibestatus-a.json", isEncoded: false) == Array("vibestatus-a.json".utf8))
         #expect(FilesPlay.name(of: "/tmp/a%FFb", isEncoded: true) == [0x61, 0xFF, 0x62])
         // Only bytes that are not UTF-8 were encoded, so the code of an ASCII byte is part of the name.
+        #expect(FilesPlay.name(of: "/tmp/a%25E9%FFb", isEncoded: true) == Array("a%E9".utf8) + [0xFF, 0x62])
         #expect(FilesPlay.name(of: "/tmp/a%2F%41%FFb", isEncoded: true) == Array("a%2F%41".utf8) + [0xFF, 0x62])
         for path in ["/tmp/", "/tmp/..", "/tmp/.", "", "/tmp/a\0b"] {
             #expect(FilesPlay.name(of: path, isEncoded: false) == nil)

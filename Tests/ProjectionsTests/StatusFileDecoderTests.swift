@@ -10,6 +10,27 @@ import Testing
         return source
     }
 
+    /// A byte that is no UTF-8 and the three characters that it is written as are two names.
+    @Test func aByteAndItsSpellingAreTwoSessions() throws {
+        var source = SourceHarness()
+        let text = #"{"state":"working","project":"garden"}"#
+        let encoded = try TestEvent(
+            1,
+            kind: EventKind("status.file/1"),
+            attributes: ["encoded": "true", "op": "write", "path": "/tmp/vibestatus-caf%E9.json"],
+            payload: Array(text.utf8)
+        )
+        source.apply(encoded)
+        source.apply(try .status(2, "/tmp/vibestatus-caf%E9.json", text))
+        source.apply(try .status(3, "/tmp/vibestatus-caf%25E9.json", text))
+        source.apply(try .status(4, "/tmp/vibestatus-100%.json", text))
+        let ids = source.rows(in: .sessions).compactMap {
+            $0.split(separator: "\"").dropFirst(2).first.map(String.init)
+        }
+        let expected = ["100%", "caf%2525E9", "caf%25E9", "caf%E9"].map { "vibestatus-\($0).json" }
+        #expect(ids.sorted() == expected)
+    }
+
     @Test func anAcceptedTextIsASession() throws {
         let text = #"{"state":"working","project":"garden","timestamp":"1970-01-01T02:00:01+02:00","pid":4711,"x":1}"#
         let source = try decoded(text + "\n")

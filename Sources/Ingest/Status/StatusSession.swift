@@ -82,7 +82,7 @@ struct StatusSession {
 
 extension StatusSession {
     private mutating func add(_ observation: StatusObservation) throws {
-        let (name, isEncoded) = UTF8Text.percentEncodingFaults(observation.name)
+        let (name, isEncoded) = UTF8Text.percentEncodingPath(observation.name)
         let path = prefix + String(decoding: name, as: UTF8.self)
         var pairs = [Attributes.Pair(name: "path", value: path)]
         if isEncoded { pairs.append(Attributes.Pair(name: "encoded", value: "true")) }
@@ -129,7 +129,7 @@ extension StatusSession {
 
     /// The bytes of a recorded file name.
     private static func bytes(ofEncoded text: Substring, isEncoded: Bool) -> [UInt8] {
-        isEncoded ? UTF8Text.restoringFaults(Array(text.utf8)) : Array(text.utf8)
+        isEncoded ? UTF8Text.restoringPath(Array(text.utf8)) : Array(text.utf8)
     }
 }
 #endif

@@ -62,7 +62,7 @@ struct FilesPlay {
     static func name(of path: String, isEncoded: Bool) -> [UInt8]? {
         let last =
             path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map(Array.init) ?? []
-        let name = isEncoded ? UTF8Text.restoringFaults(last) : last
+        let name = isEncoded ? UTF8Text.restoringPath(last) : last
         let isName = !name.isEmpty && !name.contains(0) && !name.contains(UInt8(ascii: "/"))
         return isName && name != Array(".".utf8) && name != Array("..".utf8) ? name : nil
     }

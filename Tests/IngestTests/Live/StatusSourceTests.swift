@@ -64,6 +64,31 @@ import Testing
         #expect(keys == ["c1/1", "c1/2", "c1/3", "c3/1", "c3/2"])
     }
 
+    /// No two names are written alike, and each is known again.
+    @Test func aNameWithABytesSpellingInItIsNoOtherName() async throws {
+        let bench = try LiveBench()
+        let names: [[UInt8]] = [
+            Array("vibestatus-%E9".utf8) + [0xE9], Array("vibestatus-".utf8) + [0xE9] + Array("%E9".utf8),
+        ]
+        for name in names {
+            let path = (Array((files.url.path + "/").utf8) + name + Array(".json".utf8) + [0]).map {
+                CChar(bitPattern: $0)
+            }
+            let file = open(path, O_CREAT | O_WRONLY, 0o600)
+            #expect(file >= 0)
+            close(file)
+        }
+        try await bench.record(source())
+        try await bench.record(source())
+        await bench.stop()
+        let paths = try bench.events().filter { $0.kind == "status.file/1" }.map { $0.attribute("path") ?? "" }
+        #expect(
+            paths.map { String($0.split(separator: "/").last ?? "") }.sorted() == [
+                "vibestatus-%25E9%E9.json", "vibestatus-%E9%25E9.json",
+            ]
+        )
+    }
+
     @Test func whatHappenedWhileNobodyLookedIsAGapThatTheNextLookCloses() async throws {
         let bench = try LiveBench()
         try put("vibestatus-a.json", "1")

@@ -5,7 +5,7 @@ import JSON
 ///
 /// Only files directly in the watched folder count: the attribute `folder`, else `/tmp`. A file
 /// `vibestatus-prompt-….json` is a prompt, any other `vibestatus-….json` a session; other files are ignored. The id is
-/// the file's name.
+/// the file's name. A byte of it that is no UTF-8 is written as `%XX`, and a `%` that would be read as such a byte as `%25`.
 ///
 /// A file states its whole content, so canonically the decoder needs no memory.
 struct StatusFileDecoder: EventDecoder {
@@ -22,7 +22,8 @@ struct StatusFileDecoder: EventDecoder {
     ) {
         guard let path = envelope.attributes["path"] else { return context.issue("status file: path is missing") }
         let folder = envelope.attributes["folder"] ?? "/tmp"
-        guard let file = StatusFileName(path: path, folder: folder) else { return }
+        let isEncoded = envelope.attributes["encoded"] != nil
+        guard let file = StatusFileName(path: path, folder: folder, isEncoded: isEncoded) else { return }
         switch envelope.attributes["op"] {
         case "remove":
             let id = context.names.id(file.name)
@@ -110,19 +111,25 @@ extension StatusFileDecoder {
 
 /// The name of a session's or prompt's file.
 struct StatusFileName {
-    /// The file's name without its folder.
+    /// The file's name without its folder, spelled as no other name is.
     let name: Substring
     let isPrompt: Bool
 
     /// Compares bytes, so no two spellings of one name in Unicode are one file. `nil` if the file is not directly in
     /// the folder, or belongs to neither a session nor a prompt.
-    init?(path: String, folder: String) {
+    ///
+    /// - Parameter isEncoded: whether bytes of the name that are no UTF-8 are percent-encoded in the path. Each `%` before
+    ///   the digits of such a byte is then `%25` in it.
+    init?(path: String, folder: String, isEncoded: Bool) {
         var (path, folder) = (path, folder)
         let found = path.withUTF8 { path in
             folder.withUTF8 { Self.name(in: UnsafeRawBufferPointer(path), folder: UnsafeRawBufferPointer($0)) }
         }
         guard let found else { return nil }
-        name = Substring(path.utf8.dropFirst(found.start))
+        let spelled = Substring(path.utf8.dropFirst(found.start))
+        name =
+            isEncoded || !spelled.utf8.contains(UInt8(ascii: "%"))
+            ? spelled : Substring(decoding: PercentEncoding.escapingSigns(Array(spelled.utf8)), as: UTF8.self)
         isPrompt = found.isPrompt
     }
 
