@@ -37,6 +37,45 @@ import Testing
         }
     }
 
+    /// What a part never had is not lost. What a damaged one had, is.
+    @Test(arguments: [5, 256, 700])
+    func whatAPartNeverHadIsNotLost(count: Int) throws {
+        let log = try log(count)
+        let chosen = Set((1...UInt64(count)).filter { $0 % 3 == 1 })
+        let part = try part(of: log.store, chosen)
+        let path = log.directory.path("part")
+        try load(part, into: path)
+        let sound = try EventStore.salvage(path, to: log.directory.path("sound"), now: Timestamp(seconds: 1))
+        #expect(sound.lost.isEmpty && sound.doubts.isEmpty && sound.keepsIdentity)
+        #expect(sound.held == UInt64(chosen.count) && sound.missing == UInt64(count - chosen.count))
+        #expect(sound.dropped == 0 && sound.root == part.header.root)
+        let same = try EventStore.open(at: log.directory.path("sound"))
+        #expect(try same.read { try $0.isPart() })
+        #expect(try same.verify().isIntact && same.verify().root == part.header.root)
+        #expect(same.identity == log.store.identity)
+
+        let file = URL(filePath: path + "/gen-000001/data.mdb")
+        var data = try Data(contentsOf: file)
+        let payload = try #require(try log.store.read { try $0.event(at: SequenceNumber(4))?.payload })
+        while let place = data.range(of: Data(payload)) { data[place.lowerBound] ^= 1 }
+        try data.write(to: file)
+        let hurt = try EventStore.salvage(path, to: log.directory.path("hurt"), now: Timestamp(seconds: 1))
+        #expect(hurt.lost == [SequenceNumber(4)...SequenceNumber(4)])
+        #expect(hurt.missing == sound.missing && hurt.held == sound.held - 1)
+        #expect(try EventStore.open(at: log.directory.path("hurt")).verify().isIntact)
+    }
+
+    /// A part with acts and a redacted event is salvaged with them.
+    @Test func aPartWithActsIsSalvagedAsItIs() throws {
+        let log = try worn(300)
+        let part = try part(of: log.store, [4, 10, 200])
+        let path = log.directory.path("part")
+        try load(part, into: path)
+        let report = try EventStore.salvage(path, to: log.directory.path("sound"), now: Timestamp(seconds: 1))
+        #expect(report.isComplete && report.keepsIdentity && report.root == part.header.root)
+        #expect(try EventStore.open(at: log.directory.path("sound")).verify().redacted == 1)
+    }
+
     @Test(arguments: [1, 2, 5, 255, 256, 257, 700], 1...4 as ClosedRange<UInt64>)
     func eachEventOfAnyPartIsProvedUnderTheRootOfTheWhole(count: Int, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -124,11 +124,18 @@ extension EventStore {
     /// No event takes less in a data file.
     private static let leastEventBytes: UInt64 = 16
 
-    /// Writes the new log. Even if no event is lost, facts or keys may be. Then they do not fit the existing acts, the
+    /// Writes the new log: of a part, a part. Even if no event is lost, facts or keys may be. Then they do not fit the existing acts, the
     /// import refuses them, and the log is written again with an act of the salvage.
     private static func write(_ salvage: inout Salvage, to target: String) throws {
         let identity = systemRandomBytes(16)
-        if !salvage.needsAct {
+        if salvage.isPart {
+            do {
+                return try write(salvage.partPieces(newIdentity: identity), to: target)
+            } catch let error as EventLogError {
+                guard error.code == .invalidArgument else { throw error }
+                salvage.doubtActs()
+            }
+        } else if !salvage.needsAct {
             do {
                 return try write(salvage.pieces(newIdentity: identity, needsAct: false), to: target)
             } catch let error as EventLogError {

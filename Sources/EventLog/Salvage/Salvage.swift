@@ -16,6 +16,8 @@ struct Salvage {
     private var records: [[UInt8]?] = []
     /// Whether a rewrite had dropped the event already, by sequence − 1.
     private var isDropped: [Bool] = []
+    /// Whether the log is a part that never had the event, by sequence − 1.
+    private var isMissing: [Bool] = []
 
     /// - Parameter head: the new log's last sequence before the act of the salvage, at least the last one found.
     init(_ parts: SalvagedParts, identity: [UInt8], head: UInt64, now: Timestamp) {
@@ -41,6 +43,8 @@ struct Salvage {
 
     /// Why what compactions left beside the events may be incomplete; `nil` if the last act proves it or none was there.
     private var remainsInDoubt: String? {
+        // A part has nothing beside its events.
+        if parts.isPart { return nil }
         guard let number = SalvagedParts.numbers(parts.meta[MetaName.acts] ?? []).last else {
             let isRewritten = report.dropped > 0 || !parts.facts.isEmpty || !parts.keys.isEmpty
             return isRewritten ? "the list of the acts of compactions is lost" : nil
@@ -81,13 +85,17 @@ struct Salvage {
         leafHashes = Array(repeating: .zero, count: Int(head))
         records = Array(repeating: nil, count: Int(head))
         isDropped = Array(repeating: false, count: Int(head))
-        for run in parts.runs.values where run.level == 0 {
+        isMissing = Array(repeating: false, count: Int(head))
+        for run in parts.missingRuns {
+            for sequence in run.first...run.last { isMissing[Int(sequence) - 1] = true }
+        }
+        for run in parts.runs.values where run.level == 0 && !isMissing[Int(run.first) - 1] {
             for (place, hash) in run.hashes.enumerated() {
                 leafHashes[Int(run.first) - 1 + place] = hash
                 isDropped[Int(run.first) - 1 + place] = true
             }
         }
-        for (sequence, found) in parts.events where !isDropped[Int(sequence) - 1] {
+        for (sequence, found) in parts.events where !isDropped[Int(sequence) - 1] && !isMissing[Int(sequence) - 1] {
             // If two different whole events have one sequence, neither counts unless its block proves it (`settle`).
             let right = found.filter { $0.record != nil }
             guard let event = right.count == 1 ? right.first : right.isEmpty ? found.first : nil else { continue }
@@ -102,12 +110,12 @@ struct Salvage {
     private mutating func settle(_ block: UInt64) {
         let range = Int(block * TreeNode.leafCount)..<Int((block + 1) * TreeNode.leafCount)
         guard let node = parts.nodes[block] else { return forgetUnproved(range) }
-        if MerkleTree.root(of: leafHashes[range]) == node.root { return }
+        if root(of: range) == node.root { return }
         for index in range {
             for event in parts.events[UInt64(index) + 1] ?? [] where event.leafHash != leafHashes[index] {
                 let former = leafHashes[index]
                 leafHashes[index] = event.leafHash
-                if MerkleTree.root(of: leafHashes[range]) == node.root {
+                if root(of: range) == node.root {
                     records[index] = event.record
                     return
                 }
@@ -117,9 +125,31 @@ struct Salvage {
         forgetUnproved(range)
     }
 
+    /// The root over the leaves at some indices. Of leaves that a part never had, it takes the roots of their subtrees.
+    private func root(of range: Range<Int>) -> Hash256 {
+        guard parts.isPart else { return MerkleTree.root(of: leafHashes[range]) }
+        var frontier = MerkleFrontier()
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let run = missingRun(at: index)
+            frontier.append(run?.hashes[0] ?? leafHashes[index], level: Int(run?.level ?? 0))
+            index += Int(run?.count ?? 1)
+        }
+        return frontier.root
+    }
+
+    /// The run of events that a part never had, if one begins at an index.
+    private func missingRun(at index: Int) -> GapRun? {
+        guard isMissing[index], let run = parts.runs[UInt64(index) + 1], run.isWellFormedMissing else { return nil }
+        return run
+    }
+
+    /// Whether the event at an index is neither held, nor dropped, nor missing in a part.
+    private func isLost(_ index: Int) -> Bool { records[index] == nil && !isDropped[index] && !isMissing[index] }
+
     /// Clears the leaf hashes of lost events, which only the root of their block could have proved.
     private mutating func forgetUnproved(_ range: Range<Int>) {
-        for index in range where records[index] == nil && !isDropped[index] { leafHashes[index] = .zero }
+        for index in range where isLost(index) { leafHashes[index] = .zero }
     }
 
     /// Fills the report.
@@ -131,22 +161,26 @@ struct Salvage {
         report.head = SequenceNumber(head)
         report.held = UInt64(records.count { $0 != nil })
         report.dropped = UInt64(isDropped.count { $0 })
+        report.missing = UInt64(isMissing.count { $0 })
         var first: UInt64?
         // One step beyond the end closes a range that reaches it.
         for index in 0...records.count {
-            let isLost = index < records.count && records[index] == nil && !isDropped[index]
+            let isLost = index < records.count && isLost(index)
             if isLost, first == nil { first = UInt64(index) + 1 }
             guard !isLost, let start = first else { continue }
             report.lost.append(SequenceNumber(start)...SequenceNumber(UInt64(index)))
             first = nil
         }
-        report.keepsIdentity = !leafHashes.contains(.zero)
+        report.keepsIdentity = !leafHashes.indices.contains { leafHashes[$0] == .zero && !isMissing[$0] }
     }
 }
 
 // MARK: - Pieces
 
 extension Salvage {
+    /// Whether the log is a part of another one.
+    var isPart: Bool { parts.isPart }
+
     /// Whether events are missing that no existing act names, as far as the parts tell.
     var needsAct: Bool { !report.isComplete || (report.dropped > 0 && parts.meta[MetaName.acts] == nil) }
 
@@ -178,6 +212,40 @@ extension Salvage {
         pieces += DroppedKeys.chunks(of: keys.sorted()).map { .keys($0.value) }
         report.root = MerkleTree.root(of: leaves)
         return (header(needsAct: needsAct, size: UInt64(leaves.count), newIdentity), pieces)
+    }
+
+    /// The header and the pieces of a part: what is lost of it is missing as well. Sets the root in the report.
+    ///
+    /// An act of the salvage would have a sequence of the whole log, so a part gets none.
+    mutating func partPieces(newIdentity: [UInt8]) -> (header: LogHeader, pieces: [LogPiece]) {
+        var pieces: [LogPiece] = []
+        var index = 0
+        while index < records.count {
+            let run = missingRun(at: index)
+            if let event = event(at: index) {
+                pieces.append(.event(event))
+            } else {
+                let (level, hash) = (Int(run?.level ?? 0), run?.hashes[0] ?? leafHashes[index])
+                pieces.append(.missing(MissingRun(first: SequenceNumber(UInt64(index) + 1), level: level, hash: hash)))
+            }
+            index += Int(run?.count ?? 1)
+        }
+        report.root = root(of: 0..<records.count)
+        let acts = SalvagedParts.numbers(parts.meta[MetaName.acts] ?? []).filter { (1...head).contains($0) }
+        var header = LogHeader(
+            identity: report.keepsIdentity ? identity : newIdentity,
+            size: head,
+            root: report.root,
+            acts: acts.filter { records[Int($0) - 1] != nil }.map { SequenceNumber($0) }
+        )
+        header.isPart = true
+        return (header, pieces)
+    }
+
+    /// For a part whose acts do not name its substitutes any more.
+    mutating func doubtActs() {
+        report.doubts.append("the acts that the part holds do not name all substitutes in it")
+        report.keepsIdentity = false
     }
 
     /// Without bookmarks: the new log may lack events that they count as read, so recorders must begin anew.

@@ -6,6 +6,8 @@ public struct SalvageReport: Hashable, Sendable {
     public var held: UInt64 = 0
     /// How many events rewrites had dropped before.
     public var dropped: UInt64 = 0
+    /// How many events the log never had, because it is a part.
+    public var missing: UInt64 = 0
     /// Why more may be missing than `lost` lists, in words: what the files tell of that was not found. Empty if they tell
     /// of nothing more.
     public var doubts: [String] = []

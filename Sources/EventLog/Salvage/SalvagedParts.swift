@@ -33,6 +33,12 @@ struct SalvagedParts {
         dropStrays()
     }
 
+    /// Whether the log is a part of another one.
+    var isPart: Bool { meta[MetaName.part] != nil }
+
+    /// The runs of events that a part never had; none in a whole log.
+    var missingRuns: [GapRun] { isPart ? runs.values.filter(\.isWellFormedMissing) : [] }
+
     /// The last sequence of an event or a run; 0 without any.
     var head: UInt64 {
         max(events.keys.max() ?? 0, runs.values.map(\.last).max() ?? 0)

@@ -65,6 +65,7 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
         return .object([
             "held": .int(report.held),
             "dropped": .int(report.dropped),
+            "missing": report.missing > 0 ? .int(report.missing) : nil,
             "lost": .array(lost),
             "doubts": .array(report.doubts.map { .string($0) }),
             "head": .string(report.head.description),
@@ -79,6 +80,9 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
         let range = report.head == .zero ? "" : " of sequences 1 to \(report.head)"
         var lines = ["\(counted(Int(report.held), "event"))\(range), in \(path)"]
         if report.dropped > 0 { lines.append("\(counted(Int(report.dropped), "event")) had been dropped before") }
+        if report.missing > 0 {
+            lines.append("\(counted(Int(report.missing), "event")) missing, since the log is a part")
+        }
         for range in report.lost {
             let isOne = range.lowerBound == range.upperBound
             lines.append("lost: \(isOne ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)")")
