@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import Logging
 import TestSupport
 import Testing
 
@@ -82,6 +83,18 @@ import Testing
         secrets.note(url: "https://h/p?a=plain-text&api%5Fkey=k%2Bey-123#sig=fragment")
         #expect(secrets.occur(in: Array("x k+ey-123 y".utf8)))
         #expect(!secrets.occur(in: Array("plain-text fragment".utf8)))
+    }
+
+    /// People are told of a token that is not searched for, once, and not which.
+    @Test(arguments: [("teapots", true), ("t3a!", true), ("teapotse", false), ("t3a!5", false), ("", false)])
+    func aTokenThatIsTooShortIsWarnedOf(token: String, isShort: Bool) {
+        let lines = LogCatcher()
+        let secrets = KnownSecrets(log: Logger(label: "test") { _ in lines })
+        for _ in 0..<3 { secrets.note(token) }
+        #expect(lines.all.count == (isShort ? 1 : 0))
+        #expect(lines.all.allSatisfy { $0.contains("warning") && $0.contains("fewer than 5 bytes, or than 8 letters") })
+        #expect(token.isEmpty || !lines.all.contains { $0.contains(token) })
+        #expect(secrets.occur(in: Array("x \(token) y".utf8)) == (!isShort && !token.isEmpty))
     }
 
     /// A shorter word stands anywhere; the latest of many tokens are known.

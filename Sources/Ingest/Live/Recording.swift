@@ -17,7 +17,7 @@ public struct Recording: Sendable {
     /// Tells people what the recorder does; never a token, never the text of a message (I14).
     public let log: Logger
     /// The recorder's tokens, which are replaced in everything that it appends (I14).
-    let secrets = KnownSecrets()
+    let secrets: KnownSecrets
     /// What the user declared secret.
     let rules: RedactionRules
     private let queue: SourceBatchQueue
@@ -36,6 +36,7 @@ public struct Recording: Sendable {
         var log = tools.log
         log[metadataKey: "source"] = "\(source)"
         self.log = log
+        secrets = KnownSecrets(log: log)
         self.rules = rules
         self.queue = queue
         clock = tools.clock.noticingSteps { [log] step in

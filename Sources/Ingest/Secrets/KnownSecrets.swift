@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import Logging
 import Synchronization
 
 /// The tokens that one recorder uses, which a server may send back in any place: they are replaced in everything that is
@@ -11,8 +12,12 @@ final class KnownSecrets: Sendable {
         /// The oldest first.
         var tokens: [String] = []
         var search: TokenSearch?
+        /// Whether people were told that one is too short.
+        var hasWarned = false
     }
 
+    /// Tells people of a token that is not searched for, once; never which.
+    private let log: Logger?
     private let state = Mutex(State())
 
     /// The shortest token that is searched for, in bytes, and the shortest one that consists of letters. A shorter one
@@ -20,11 +25,15 @@ final class KnownSecrets: Sendable {
     private static let (bytesMin, lettersMin) = (5, 8)
     private static let tokensMax = 32
 
-    /// Adds a token; one that is known or too short changes nothing.
+    init(log: Logger? = nil) {
+        self.log = log
+    }
+
+    /// Adds a token. One that is known changes nothing, and one that is too short is warned of.
     func note(_ token: String) {
         let bytes = token.utf8
         let isWord = bytes.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
-        guard bytes.count >= (isWord ? Self.lettersMin : Self.bytesMin) else { return }
+        guard bytes.count >= (isWord ? Self.lettersMin : Self.bytesMin) else { return warn(of: bytes.count) }
         state.withLock { state in
             guard state.tokens.last != token else { return }
             let isKnown = state.tokens.contains(token)
@@ -33,6 +42,22 @@ final class KnownSecrets: Sendable {
             if state.tokens.count > Self.tokensMax { state.tokens.removeFirst() }
             if !isKnown { state.search = TokenSearch(state.tokens) }
         }
+    }
+
+    /// - Parameter count: the token's bytes. None are no token.
+    private func warn(of count: Int) {
+        guard count > 0, let log else { return }
+        let isFirst = state.withLock { state in
+            defer { state.hasWarned = true }
+            return !state.hasWarned
+        }
+        guard isFirst else { return }
+        log.warning(
+            """
+            a token of this source is too short to be told from other text (fewer than \(Self.bytesMin) bytes, or than \
+            \(Self.lettersMin) letters alone): where the server sends it back, it is recorded; use a longer one
+            """
+        )
     }
 
     /// Adds the secrets in a URL's query.
