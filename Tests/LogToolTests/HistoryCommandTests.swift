@@ -72,6 +72,15 @@ import Testing
         let listed = try history("session:vibestatus-a.json", "--jsonl").output.split(separator: "\n")
         #expect(listed.count == 4)
         #expect(listed.allSatisfy { $0.hasPrefix(#"{"entity":"session:vibe/vibestatus-a.json","#) })
+        // A session goes by the project that people see, too.
+        for name in ["session:garden", "session:vibe/garden"] {
+            #expect(try history(name, "--json").output == run.output)
+            let audit = try ToolRun.run(["audit", "L", "--entity", name, "--jsonl"], in: folder)
+            #expect(audit.exitCode == 0 && audit.output.contains("vibestatus-a.json"), "\(audit.errors)")
+            let events = try ToolRun.run(["events", "L", "--entity", name], in: folder)
+            #expect(events.exitCode == 0 && !events.output.isEmpty, "\(events.errors)")
+        }
+        #expect(try history("session:gardens").exitCode == 1)
         let text = try history("session:vibestatus-a.json").output
         #expect(text.contains("after 9s") && text.contains("after 36s") && text.contains("after 45s"))
     }

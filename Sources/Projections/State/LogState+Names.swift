@@ -32,6 +32,17 @@ extension LogState {
         }
     }
 
+    /// The sessions, also ended ones, that have a project's name by their last status. The source may be left out.
+    /// Cost: reads all histories of sessions.
+    public func sessions(of project: EntityReference) -> [EntityReference] {
+        var found: [EntityReference] = []
+        forEachHistory(of: .session) { thing, entries in
+            let name = entries.last { $0.fields["project"] != nil }?.fields["project"]?.string
+            if let name, project.fits([thing.parts[0], name]) { found.append(thing) }
+        }
+        return found
+    }
+
     /// Who wrote something, or did something to it.
     public struct Person: Hashable, Sendable {
         /// The id; the name where the remote gives no id.

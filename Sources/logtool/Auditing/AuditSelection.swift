@@ -16,10 +16,10 @@ struct AuditSelection {
     init(_ options: AuditOptions, of state: LogState, in session: borrowing ReadSession) throws {
         self.options = options
         text = options.match.text
-        let selectors = options.selectors
+        var selectors = options.selectors
         try KnownNames(session).check(source: selectors.source)
         if let entity = selectors.entity, state.find(entity).isEmpty {
-            _ = try EntityArgument.only(entity, in: state, of: session)
+            selectors.entity = try EntityArgument.only(entity, in: state, of: session)
         }
         things = try HistorySelection(try selectors.resolved(in: state), in: session)
         // Read once: both options mean people.

@@ -23,8 +23,9 @@ enum EntityArgument {
         of session: borrowing ReadSession
     ) throws -> EntityReference {
         var matches = state.find(reference)
-        // Of channels, people see the names.
+        // Of channels, people see the names, and of sessions the projects.
         if matches.isEmpty, reference.kind == .channel { matches = state.channels(called: reference).map(\.reference) }
+        if matches.isEmpty, reference.kind == .session { matches = state.sessions(of: reference) }
         // Not in the state: perhaps it never was, perhaps a compaction dropped it.
         guard let match = matches.first else {
             if let dropped = try Compaction.dropped(reference, in: state, session).first { throw failure(for: dropped) }
