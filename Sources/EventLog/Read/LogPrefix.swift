@@ -24,7 +24,8 @@ extension LogReader {
 
     /// Whether the log has these events.
     func begins(with prefix: LogPrefix) throws -> Bool {
-        prefix.sequence <= (try head()) && (try prefixHash(through: prefix.sequence)) == prefix.hash
+        guard prefix.sequence <= (try head()) else { return false }
+        return try prefixHash(through: prefix.sequence) == prefix.hash
     }
 }
 
