@@ -21,18 +21,20 @@ struct Benchmark: AsyncParsableCommand {
         case append, growth, single, read, verify, replay, query, ingest
         /// The two parts of `ingest`.
         case frames, git
+        /// Paced by the clock.
+        case steady
         /// Need a program.
         case cache, play, families, answers
         case appCache = "app-cache"
 
         static let usual = allCases.filter {
-            ![.frames, .git, .cache, .appCache, .play, .families, .answers].contains($0)
+            ![.frames, .git, .steady, .cache, .appCache, .play, .families, .answers].contains($0)
         }
     }
 
     @Argument(
         help: """
-            What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git), app-cache; cache, \
+            What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git), steady, app-cache; cache, \
             families, answers and play, with --program.
             """
     )
@@ -110,6 +112,7 @@ struct Benchmark: AsyncParsableCommand {
         case .families: try FamiliesBenchmark(count: count, scratch: scratch, program: program).run()
         case .answers: try answers(count: count, scratch: scratch)
         case .frames: try await frames(count: min(count / 5, 200_000), scratch: scratch)
+        case .steady: try await steady(count: min(count, 20_000), scratch: scratch)
         case .play: try await play(count: count, scratch: scratch)
         case .git: try GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()
         }
@@ -126,6 +129,14 @@ struct Benchmark: AsyncParsableCommand {
         return try await PlayBenchmark(count: count, scratch: scratch, program: program).run()
         #else
         throw ValidationError("this build has no recorders; build with the trait Recorders")
+        #endif
+    }
+
+    private func steady(count: Int, scratch: Scratch) async throws -> [Figure] {
+        #if Recorders
+        try await SteadyBenchmark(count: count, scratch: scratch).run()
+        #else
+        throw ValidationError("this build has no recorders to measure; build with the trait Recorders")
         #endif
     }
 
