@@ -68,7 +68,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let stores = try (0..<6).map { try EventStore.openOrCreate(at: directory.path("\($0).eventlog")) }
         try await withThrowingTaskGroup { group in
-            for store in stores { group.addTask { _ = try await store.enqueue(batch) } }
+            for store in stores { group.addTask { _ = try store.append(batch) } }
             try await group.waitForAll()
         }
         var salts: Set<[UInt8]> = []

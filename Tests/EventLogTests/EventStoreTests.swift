@@ -152,7 +152,7 @@ import Testing
                     var sequences: [UInt64] = []
                     for round in 0..<10 {
                         let drafts = try [DraftEvent.sample(round, key: "\(task)/\(round)")]
-                        sequences += try await log.store.enqueue(drafts).sequences.map(\.rawValue)
+                        sequences += try await appended(drafts, to: log.store).sequences.map(\.rawValue)
                     }
                     return sequences
                 }
@@ -162,7 +162,7 @@ import Testing
         #expect(sequences.sorted() == Array(1...300))
     }
 
-    /// Threads commit for themselves, tasks by the queue's thread: neither may leave the other waiting.
+    /// Threads wait, and tasks are told: neither may leave the other waiting.
     @Test func threadsAndTasksShareOneQueue() async throws {
         let log = try TemporaryLog()
         let store = log.store
@@ -171,7 +171,7 @@ import Testing
                 group.addTask {
                     var mine: [UInt64] = []
                     for round in 0..<40 {
-                        let result = try await store.enqueue([.sample(round, key: "task \(worker)/\(round)")])
+                        let result = try await appended([.sample(round, key: "task \(worker)/\(round)")], to: store)
                         mine += result.sequences.map(\.rawValue)
                     }
                     return mine
@@ -197,7 +197,8 @@ import Testing
                 group.addTask {
                     let key = task % 5 == 0 ? "a" : "key \(task)"
                     do {
-                        return try await log.store.enqueue([.sample(task + 10, key: key)]).appended == 1 ? 0 : 1000
+                        let result = try await appended([.sample(task + 10, key: key)], to: log.store)
+                        return result.appended == 1 ? 0 : 1000
                     } catch let error as EventLogError {
                         return error.code == .keyConflict ? 1 : 1000
                     } catch {
@@ -209,6 +210,15 @@ import Testing
         }
         #expect(refused == 4)
         #expect(try log.store.read { $0.head } == SequenceNumber(17))
+    }
+}
+
+/// Appends drafts without blocking a thread.
+func appended(_ drafts: [DraftEvent], to store: EventStore) async throws -> AppendResult {
+    try await withCheckedThrowingContinuation { continuation in
+        do { try store.append(DraftBatch(drafts)) { continuation.resume(with: $0) } } catch {
+            continuation.resume(throwing: error)
+        }
     }
 }
 

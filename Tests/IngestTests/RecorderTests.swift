@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -118,10 +119,14 @@ import Testing
     @Test func moreEventsThanABatchHoldsAreAppendedInOrder() throws {
         let count = Recorder.batchEventsMax * 2 + 1
         let lines = (0..<count).map { frame($0, "\($0)") }
-        var batches = 0
-        let summary = try Recorder.record(try capture(lines), into: store) { _ in batches += 1 }
+        let reported = Mutex<[Int]>([])
+        let summary = try Recorder.record(try capture(lines), into: store) { summary in
+            reported.withLock { $0.append(summary.appended) }
+        }
         #expect(summary.appended == count)
-        #expect(batches == 3)
+        // The first batch was being written while the second one was made.
+        let counts = reported.withLock { $0 }
+        #expect(counts.first == Recorder.batchEventsMax && counts.last == count && counts == counts.sorted())
         #expect(try events().map(\.payload) == (0..<count).map { Array(String($0).utf8) })
     }
 

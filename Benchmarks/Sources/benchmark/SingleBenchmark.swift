@@ -56,7 +56,17 @@ struct SingleBenchmark {
             for worker in 0..<workers {
                 group.addTask {
                     for index in stride(from: worker, to: drafts.count, by: workers) {
-                        do { _ = try await store.enqueue([drafts[index]]) } catch { print("append: \(error)") }
+                        await withCheckedContinuation { continuation in
+                            do {
+                                try store.append(DraftBatch([drafts[index]])) { result in
+                                    if case .failure(let error) = result { print("append: \(error)") }
+                                    continuation.resume()
+                                }
+                            } catch {
+                                print("append: \(error)")
+                                continuation.resume()
+                            }
+                        }
                     }
                 }
             }

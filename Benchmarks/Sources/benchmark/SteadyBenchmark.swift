@@ -84,7 +84,8 @@ private struct SteadySource: LiveSource {
     let watch: ArrivalWatch
 
     func run(_ recording: Recording) async throws {
-        let text = #"{"op":0,"t":"MESSAGE_CREATE","s":1,"d":{"content":"\#(String(repeating: "tea at 4 ", count: 27))"}}"#
+        let content = String(repeating: "tea at 4 ", count: 27)
+        let text = #"{"op":0,"t":"MESSAGE_CREATE","s":1,"d":{"content":"\#(content)"}}"#
         let payload = Array(text.utf8)
         let start = ContinuousClock.now
         for number in 0..<count {

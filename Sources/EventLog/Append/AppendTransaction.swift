@@ -22,39 +22,35 @@ struct AppendTransaction: ~Copyable {
     private var isDirty = false
     /// The sequence that holds the previous draft's key; `nil` if that draft is new.
     private var lastHeld: UInt64?
-
-    private let separatesKeys: Bool
     /// Events that got a key of their own here. Their records' bytes belong to these batches, so they are kept until
     /// the end.
     private var separated: [PreparedBatch] = []
 
-    /// - Parameter separatesKeys: whether a draft whose key is held with another payload gets a key of its own; else
-    ///   its batch is refused.
-    init(
-        _ transaction: consuming WriteTransaction,
-        generation: Generation,
-        state: consuming WriterState,
-        separatesKeys: Bool = false
-    ) throws {
+    init(_ transaction: consuming WriteTransaction, generation: Generation, state: consuming WriterState) throws {
         let reader = LogReader(transaction.view, of: generation)
         let hasDroppedKeys = try reader.view.count(of: reader.tables.keys) > 0
         self.transaction = transaction
         self.reader = reader
         self.hasDroppedKeys = hasDroppedKeys
         self.state = state
-        self.separatesKeys = separatesKeys
         base = self.state.edge.head
     }
 
     /// Places one batch.
     ///
+    /// - Parameter separatesKeys: whether a draft whose key is held with another payload gets a key of its own; else
+    ///   the batch is refused.
     /// - Throws: `EventLogError` with code `keyConflict` where a key is held with another payload; then nothing of the
     ///   batch is placed and the transaction goes on. After every other error the transaction must be given up.
-    mutating func place(_ ticket: AppendTicket) throws -> AppendResult {
+    mutating func place(
+        _ batch: PreparedBatch,
+        bookmark: Bookmark? = nil,
+        separatesKeys: Bool = false
+    ) throws -> AppendResult {
         let firstNew = pending.count
-        let sequences = try resolve(ticket.batch)
+        let sequences = try resolve(batch, separatesKeys)
         for place in firstNew..<pending.count { try write(pending[place], base + UInt64(place) + 1) }
-        if let bookmark = ticket.bookmark { bookmarks[Array(bookmark.source.rawValue.utf8)] = bookmark.bytes }
+        if let bookmark { bookmarks[Array(bookmark.source.rawValue.utf8)] = bookmark.bytes }
         let appended = pending.count - firstNew
         return AppendResult(sequences: sequences, appended: appended, first: base + UInt64(firstNew) + 1)
     }
@@ -75,7 +71,7 @@ struct AppendTransaction: ~Copyable {
 
 extension AppendTransaction {
     /// The sequences of a batch's events, or of the events that hold their keys (I4). If it throws, nothing is placed.
-    private mutating func resolve(_ batch: PreparedBatch) throws -> [SequenceNumber] {
+    private mutating func resolve(_ batch: PreparedBatch, _ separatesKeys: Bool) throws -> [SequenceNumber] {
         let firstNew = pending.count
         let first = base + UInt64(firstNew) + 1
         // One comparison shows that all keys are new, unless a dropped event had one of them.
@@ -87,7 +83,7 @@ extension AppendTransaction {
             return batch.events.indices.map { SequenceNumber(first + UInt64($0)) }
         }
         do {
-            return try batch.events.map { SequenceNumber(try resolve($0)) }
+            return try batch.events.map { SequenceNumber(try resolve($0, separatesKeys)) }
         } catch {
             withdraw(from: firstNew)
             throw error
@@ -95,7 +91,7 @@ extension AppendTransaction {
     }
 
     /// The sequence of the event that holds the draft's key, or of the event that the draft becomes.
-    private mutating func resolve(_ event: PreparedEvent) throws -> UInt64 {
+    private mutating func resolve(_ event: PreparedEvent, _ separatesKeys: Bool) throws -> UInt64 {
         do {
             return try place(event)
         } catch let error as EventLogError {

@@ -1,5 +1,5 @@
-/// Commits batches to one log, under the write lock. A value, so that each store has its own waiting time for the one
-/// log that they share.
+/// Makes batches of drafts and commits them to one log, under the write lock. A value, so that each store has its own
+/// options for the one log that they share.
 struct LogCommit: Sendable {
     let core: LogCore
     let path: String
@@ -7,33 +7,30 @@ struct LogCommit: Sendable {
     let wait: Duration
     /// How many keys are kept in memory before they are written as a run.
     let keysInMemory: Int
+    /// Where salts come from.
+    let salt: SaltSource
 
     /// Commits a group of batches; returns one result for each, in their order.
     ///
     /// A key conflict refuses one batch. Any other error ends the transaction, and is the result of every batch of the
     /// group.
     ///
-    /// - Parameter separatesKeys: whether a draft whose key is held with another payload gets a key of its own; else
-    ///   its batch is refused.
-    func commit(_ tickets: [AppendTicket], separatesKeys: Bool = false) -> [Result<AppendResult, any Error>] {
+    func commit(_ batches: [QueuedBatch]) -> [Result<AppendResult, any Error>] {
         do {
             return try EventLogError.wrapping("append to", path) {
-                try core.writer.locked(core.directory, wait: wait) { try commitLocked(tickets, separatesKeys) }
+                try core.writer.locked(core.directory, wait: wait) { try commitLocked(batches) }
             }
         } catch {
-            return tickets.map { _ in .failure(error) }
+            return batches.map { _ in .failure(error) }
         }
     }
 
     /// Tries again in a generation that has replaced this one, and with a larger map. The caller holds the write lock.
-    private func commitLocked(
-        _ tickets: [AppendTicket],
-        _ separatesKeys: Bool
-    ) throws -> [Result<AppendResult, any Error>] {
+    private func commitLocked(_ batches: [QueuedBatch]) throws -> [Result<AppendResult, any Error>] {
         for attempt in 0..<8 {
             let generation = try core.newestForWriting()
             do {
-                if let results = try attemptCommit(tickets, generation, separatesKeys) { return results }
+                if let results = try attemptCommit(batches, generation) { return results }
                 _ = try core.follow(from: generation)
             } catch let error as LMDBError {
                 core.writer.state = nil
@@ -50,9 +47,8 @@ struct LogCommit: Sendable {
 
     /// Returns `nil` if another generation has replaced this one (I9).
     private func attemptCommit(
-        _ tickets: [AppendTicket],
-        _ generation: Generation,
-        _ separatesKeys: Bool
+        _ batches: [QueuedBatch],
+        _ generation: Generation
     ) throws -> [Result<AppendResult, any Error>]? {
         let transaction = try generation.environment.beginWrite()
         let reader = LogReader(transaction.view, of: generation)
@@ -63,24 +59,45 @@ struct LogCommit: Sendable {
         // The state is in motion from here on. If anything fails below, the next commit reads it from the log.
         core.writer.state = nil
         try state.catchUp(reader)
-        var append = try AppendTransaction(
-            transaction,
-            generation: generation,
-            state: state,
-            separatesKeys: separatesKeys
-        )
+        var append = try AppendTransaction(transaction, generation: generation, state: state)
         var results: [Result<AppendResult, any Error>] = []
-        for ticket in tickets {
+        for batch in batches {
             do {
-                results.append(.success(try append.place(ticket)))
+                let separatesKeys = batch.stream != nil
+                let result = try append.place(batch.batch, bookmark: batch.bookmark, separatesKeys: separatesKeys)
+                results.append(.success(result))
             } catch let error as EventLogError where error.code == .keyConflict {
                 results.append(.failure(error))
             }
         }
-        assert(results.count == tickets.count, "each batch is placed or refused")
+        assert(results.count == batches.count, "each batch is placed or refused")
         state = try append.commit()
         state.reserve.committed(generation.environment)
         core.writer.state = state
         return results
     }
+}
+
+// MARK: - Batches
+
+extension LogCommit {
+    /// Computes everything of a batch that needs no lock: lanes, salts and leaf hashes.
+    ///
+    /// - Throws: `EventLogError` with code `invalidEnvelope` for a payload over the limit (I3) and for the source of acts
+    ///   (I1).
+    func prepared(_ drafts: DraftBatch) throws -> PreparedBatch {
+        let reason: String
+        if drafts.runs.contains(where: { $0.source == .logtool }) {
+            reason = "the source \"logtool\" is reserved for what is done to the log itself"
+        } else if drafts.longestPayload > EnvelopeLimits.payloadBytesMax {
+            let most = EnvelopeLimits.payloadBytesMax
+            reason = "a payload has \(drafts.longestPayload) bytes, at most \(most) are allowed"
+        } else {
+            return batch(of: drafts)
+        }
+        throw EventLogError(.invalidEnvelope, operation: "append to", object: path, reason: reason)
+    }
+
+    /// The same for drafts that need no check.
+    func batch(of drafts: DraftBatch) -> PreparedBatch { PreparedBatch(drafts, lanes: core.interner, salts: salt) }
 }

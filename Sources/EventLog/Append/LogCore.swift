@@ -5,7 +5,7 @@ final class LogCore: Sendable {
     let directory: LogDirectory
     /// The sixteen bytes of FORMAT; those in `meta` are equal.
     let identity: [UInt8]
-    let queue = GroupCommitQueue()
+    let queue = AppendQueue()
     let writer: LogWriter
     /// Only ever replaced by a later generation.
     private let newest: Mutex<Generation>

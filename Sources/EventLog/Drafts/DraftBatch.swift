@@ -32,17 +32,6 @@ public struct DraftBatch: Sendable {
         room.reserve(other.room.count)
     }
 
-    /// Makes one batch of several, in their order. Cost: a copy of their bytes, except for a single one.
-    package init(joining batches: [DraftBatch]) {
-        guard batches.count != 1 else {
-            self = batches[0]
-            return
-        }
-        starts.reserveCapacity(batches.reduce(0) { $0 + $1.count })
-        room.reserve(batches.reduce(0) { $0 + $1.room.count })
-        for batch in batches { append(contentsOf: batch) }
-    }
-
     /// Makes a batch of drafts in their order.
     public init(_ drafts: [DraftEvent]) {
         starts.reserveCapacity(drafts.count)

@@ -199,7 +199,7 @@ extension EventStore {
         )
         var append = try AppendTransaction(transaction, generation: target, state: state)
         let act = plan.act(naming: try Remains(targetReader, acts: acts, head: head))
-        let result = try append.place(AppendTicket(prepare(DraftBatch([act])), bookmark: nil))
+        let result = try append.place(writer.batch(of: DraftBatch([act])))
         _ = try append.commit()
         // A key that another event holds would make the act a duplicate, which appends nothing.
         guard result.appended == 1, result.first?.rawValue == head + 1 else {

@@ -5,7 +5,7 @@
 public final class Appender {
     private let store: EventStore
     /// The batch that is being written.
-    private var pending: AppendTicket?
+    private var pending: Awaited<Result<AppendResult, any Error>>?
 
     /// Makes an appender of a log.
     public init(_ store: EventStore) {
@@ -23,10 +23,9 @@ public final class Appender {
 
     /// The same for drafts that are already a `DraftBatch`.
     public func append(_ drafts: DraftBatch, bookmark: Bookmark? = nil) throws -> AppendResult? {
-        try store.check(drafts)
-        let batch = store.prepare(drafts)
+        let batch = try store.writer.prepared(drafts)
         let former = try finish()
-        pending = store.core.queue.start(batch, bookmark: bookmark, commit: store.commit)
+        pending = store.begin(batch, bookmark: bookmark)
         return former
     }
 
@@ -37,6 +36,6 @@ public final class Appender {
     @discardableResult
     public func finish() throws -> AppendResult? {
         defer { pending = nil }
-        return try pending?.settledResult().get()
+        return try pending?.wait().get()
     }
 }

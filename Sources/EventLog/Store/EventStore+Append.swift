@@ -15,13 +15,34 @@ extension EventStore {
 
     /// The same for drafts that are already a `DraftBatch`.
     public func append(_ drafts: DraftBatch, bookmark: Bookmark? = nil) throws -> AppendResult {
-        try check(drafts)
         if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
         if let fast {
-            try fast.add(prepare(drafts), bookmark: bookmark)
+            try fast.add(drafts, bookmark: bookmark)
+            try fast.wait(for: .room)
             return AppendResult(queued: drafts.count)
         }
-        return try core.queue.submit(AppendTicket(prepare(drafts), bookmark: bookmark), commit: commit)
+        return try begin(writer.prepared(drafts), bookmark: bookmark).wait().get()
+    }
+
+    /// Appends as `append` does under `synced`, and returns at once: for a task, which must not block.
+    ///
+    /// - Parameter told: called once, on the thread that commits, with what `append` would return or throw. It must not
+    ///   block.
+    /// - Throws: `EventLogError` with code `invalidEnvelope`; then `told` is not called.
+    public func append(
+        _ drafts: DraftBatch,
+        bookmark: Bookmark? = nil,
+        told: @escaping @Sendable (Result<AppendResult, any Error>) -> Void
+    ) throws {
+        let batch = try writer.prepared(drafts)
+        core.queue.add(QueuedBatch(batch, bookmark: bookmark, writer: writer, receiver: .caller(told)))
+    }
+
+    /// Queues a batch, for a thread that waits for the result.
+    func begin(_ batch: PreparedBatch, bookmark: Bookmark?) -> Awaited<Result<AppendResult, any Error>> {
+        let awaited = Awaited<Result<AppendResult, any Error>>()
+        core.queue.add(QueuedBatch(batch, bookmark: bookmark, writer: writer, receiver: .caller { awaited.set($0) }))
+        return awaited
     }
 
     /// Waits until everything that was appended under `fast` durability is durable.
@@ -35,45 +56,21 @@ extension EventStore {
 
     /// The counts of what is durable of the appends since the last successful flush; zeros under `synced`.
     package func committedSinceFlush() -> AppendResult {
-        fast?.committed() ?? AppendResult(sequences: [], appended: 0, first: 0)
+        fast?.done ?? AppendResult(sequences: [], appended: 0, first: 0)
     }
 
-    /// Appends as `append` does under `synced`, but suspends the task instead of blocking a thread. Concurrent appends
-    /// share a commit.
-    public func enqueue(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) async throws -> AppendResult {
-        try await enqueue(DraftBatch(drafts), bookmark: bookmark)
-    }
-
-    /// The same for drafts that are already a `DraftBatch`.
-    public func enqueue(_ drafts: DraftBatch, bookmark: Bookmark? = nil) async throws -> AppendResult {
-        try check(drafts)
-        if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
-        let batch = prepare(drafts)
-        return try await withCheckedThrowingContinuation { continuation in
-            core.queue.start(batch, bookmark: bookmark, commit: commit) { continuation.resume(with: $0) }
-        }
-    }
-
-    /// Commits batches with the options of this store.
-    var commit: GroupCommitQueue.Commit { { [writer] in writer.commit($0) } }
-
-    /// Computes everything that needs no lock: lanes, salts and leaf hashes.
-    func prepare(_ drafts: DraftBatch) -> PreparedBatch {
-        PreparedBatch(drafts, lanes: core.interner, salts: options.salt)
-    }
-
-    /// Refuses a payload over the limit (I3) and the source of acts (I1).
-    func check(_ drafts: DraftBatch) throws {
-        let reason: String
-        if drafts.runs.contains(where: { $0.source == .logtool }) {
-            reason = "the source \"logtool\" is reserved for what is done to the log itself"
-        } else if drafts.longestPayload > EnvelopeLimits.payloadBytesMax {
-            let most = EnvelopeLimits.payloadBytesMax
-            reason = "a payload has \(drafts.longestPayload) bytes, at most \(most) are allowed"
-        } else {
-            return
-        }
-        throw EventLogError(.invalidEnvelope, operation: "append to", object: path, reason: reason)
+    /// Makes a stream of batches into this log, for a producer that goes on before they are durable.
+    ///
+    /// - Parameters:
+    ///   - remedy: what becomes of batches that were not committed.
+    ///   - stored: called on the commit thread after each commit, before those who wait are woken, with the counts of
+    ///     the stream's batches in it, their pieces and the commit's duration.
+    package func stream(
+        _ gathering: AppendStream.Gathering,
+        remedy: @escaping @Sendable (any Error) -> AppendStream.Remedy,
+        stored: @escaping @Sendable (AppendResult, _ pieces: Int, Duration) -> Void
+    ) -> AppendStream {
+        AppendStream(writer, gathering: gathering, remedy: remedy, stored: stored)
     }
 
     /// Waits until the keys that this process appended are stored in the derived data.

@@ -42,21 +42,34 @@ public final class EventStore: Sendable {
     let options: Options
     /// Commits batches under the write lock.
     let writer: LogCommit
-    /// Queues appends under `fast` durability; `nil` under `synced`.
-    let fast: LateCommitQueue?
+    /// Takes appends under `fast` durability; `nil` under `synced`.
+    let fast: AppendStream?
 
     private init(core: LogCore, path: String, options: Options) {
         self.core = core
         self.path = path
         self.options = options
-        let writer = LogCommit(core: core, path: path, wait: options.wait, keysInMemory: options.keysInMemory)
+        let writer = LogCommit(
+            core: core,
+            path: path,
+            wait: options.wait,
+            keysInMemory: options.keysInMemory,
+            salt: options.salt
+        )
         self.writer = writer
-        fast = options.durability == .fast ? LateCommitQueue { writer.commit($0, separatesKeys: true) } : nil
+        guard options.durability == .fast else {
+            fast = nil
+            return
+        }
+        fast = AppendStream(writer, gathering: .fast) { error in
+            // Such a batch can never be committed.
+            (error as? EventLogError)?.code == .keyConflict ? .passOver : .hold
+        }
     }
 
     deinit {
         // An error has no receiver here: `flush()` is the call that reports it.
-        _ = try? fast?.flush()
+        do { _ = try fast?.flush() } catch { fast?.end(error) }
     }
 
     /// Whether appends return before the events are on the disk.

@@ -8,17 +8,17 @@ import EventLog
 struct LifeMarks {
     /// The silence before the first mark, and between two marks.
     static let interval = Duration.seconds(60)
-    /// The interval between two looks at the queue.
+    /// The interval between two looks at what was taken.
     static let look = Duration.seconds(5)
 
     /// The state that one look found.
     private struct Look {
-        let accepted: UInt64
+        let taken: UInt64
         let elapsed: Duration
         let time: Timestamp
     }
 
-    let queue: SourceBatchQueue
+    let sink: any PieceSink
     let clock: LiveClock
 
     /// Runs until the task is cancelled.
@@ -28,14 +28,14 @@ struct LifeMarks {
         var isTrusted = true
         while (try? await clock.tick(Self.look)) != nil {
             let now = look()
-            if now.accepted != last.accepted {
+            if now.taken != last.taken {
                 (quietSince, isTrusted) = (now.elapsed, true)
             } else if now.elapsed - last.elapsed > Self.look * 3 {
                 // The process or the machine was suspended, so the connection may be dead without having been closed.
                 isTrusted = false
             } else if isTrusted, now.elapsed - quietSince >= Self.interval {
                 // The mark has the previous look's time: nothing was added since, so all that came before it is stored.
-                queue.renewBookmark(ifAccepted: now.accepted) {
+                sink.renewBookmark(ifTaken: now.taken) {
                     JournalBookmark(bytes: $0)?.marked(aliveAt: last.time).bytes
                 }
                 quietSince = now.elapsed
@@ -45,7 +45,7 @@ struct LifeMarks {
     }
 
     private func look() -> Look {
-        Look(accepted: queue.acceptedCount, elapsed: clock.elapsed(), time: clock.now())
+        Look(taken: sink.takenCount, elapsed: clock.elapsed(), time: clock.now())
     }
 }
 #endif

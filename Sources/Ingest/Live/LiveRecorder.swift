@@ -11,7 +11,7 @@ public enum LiveRecorder {
     ///
     /// - Parameters:
     ///   - rules: what is secret beside the recorder's tokens and the names and forms of docs/events.md.
-    ///   - progress: called after each batch, on the appending thread.
+    ///   - progress: called after each commit, on the thread that commits.
     /// - Returns: the counts, also if the task was cancelled.
     /// - Throws: as `Recorder.init`; the source's error, except `CancellationError`; the error of an append that
     ///   failed.
@@ -22,24 +22,33 @@ public enum LiveRecorder {
         redacting rules: RedactionRules = .none,
         progress: (@Sendable (IngestSummary) -> Void)? = nil
     ) async throws -> IngestSummary {
-        let queue = SourceBatchQueue()
-        let observer = RecordingObserver(source: source.name, progress: progress)
-        let (thread, history) = try await AppendThread.start(
-            queue,
-            store: store,
-            source: source.name,
-            observer: observer
-        )
+        let observer = RecordingObserver(source: source.name)
+        let (recorder, history) = try await onThread {
+            let recorder = try Recorder(store: store, source: source.name, isLive: true) { summary, pieces, duration in
+                progress?(summary)
+                observer.appended(pieces, in: duration)
+            }
+            return (recorder, try recorder.history())
+        }
         do {
-            let recording = Recording(source.name, history: history, tools: tools, redacting: rules, queue: queue)
+            let recording = Recording(source.name, history: history, tools: tools, redacting: rules, sink: recorder)
             try await source.run(recording)
         } catch is CancellationError {
-            return try await thread.finish()
+            return try await recorder.finished()
         } catch {
-            _ = try await thread.finish()
+            _ = try await recorder.finished()
             throw error
         }
-        return try await thread.finish()
+        return try await recorder.finished()
+    }
+
+    /// Runs `body` on a thread, because taking the lock and reading the past block.
+    private static func onThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            DetachedThread.start(stackBytes: 1 << 20) { continuation.resume(with: Result(catching: body)) }
+        }
     }
 }
 #endif

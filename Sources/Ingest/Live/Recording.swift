@@ -20,14 +20,14 @@ public struct Recording: Sendable {
     let secrets: KnownSecrets
     /// What the user declared secret.
     let rules: RedactionRules
-    private let queue: SourceBatchQueue
+    private let sink: any PieceSink
 
     init(
         _ source: SourceName,
         history: RecordedHistory,
         tools: LiveTools,
         redacting rules: RedactionRules = .none,
-        queue: SourceBatchQueue
+        sink: any PieceSink
     ) {
         self.source = source
         self.history = history
@@ -38,7 +38,7 @@ public struct Recording: Sendable {
         self.log = log
         secrets = KnownSecrets(log: log)
         self.rules = rules
-        self.queue = queue
+        self.sink = sink
         clock = tools.clock.noticingSteps { [log] step in
             let direction = step < .zero ? "back" : "forward"
             log.warning(
@@ -48,7 +48,7 @@ public struct Recording: Sendable {
         }
     }
 
-    /// Takes events in order, to be appended within 20 ms, and returns once there is room for more. Replaces the
+    /// Takes events in order, to be durable within 50 ms, and returns once there is room for more. Replaces the
     /// recorder's tokens in them, and what the user declared secret (I14).
     ///
     /// The events are taken even if the task is cancelled meanwhile.
@@ -62,20 +62,20 @@ public struct Recording: Sendable {
         guard !pieces.isEmpty else { return }
         var pieces = pieces
         try pieces.redact(secrets, rules)
-        try await queue.append(pieces)
+        try await sink.take(pieces)
     }
 
     /// Leaves a mark of life for each minute of silence, until the returned task is cancelled. Call it when a
     /// connection was opened, and cancel when it ends.
     func startLifeMarks() -> Task<Void, Never> {
-        Task { [queue, clock] in await LifeMarks(queue: queue, clock: clock).run() }
+        Task { [sink, clock] in await LifeMarks(sink: sink, clock: clock).run() }
     }
 
     /// Returns once everything taken is durable.
     ///
     /// - Throws: as `append`.
     public func flush() async throws {
-        try await queue.flush()
+        try await sink.flush()
     }
 }
 

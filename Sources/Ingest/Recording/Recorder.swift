@@ -1,37 +1,73 @@
 public import EventLog
+import Synchronization
 
-/// Appends a source's drafts to a log, in batches, and counts them.
+/// Appends a source's drafts to a log, in order, and counts them.
 ///
 /// Holds the source's lock, so a source has one recorder at a time (I6). `record` pulls a whole source; a live source
-/// pushes with `accept` and ends with `finish`. Used by one task at a time.
-public final class Recorder {
-    /// The number of events after which a batch is appended; larger batches would only be acknowledged later.
+/// pushes (`LiveRecorder`). A draft whose key the log holds with another payload gets a key of its own, because evidence
+/// must not be lost (I4).
+public final class Recorder: Sendable {
+    /// The number of events after which a pulled batch is appended; larger batches would only be acknowledged later.
     public static let batchEventsMax = 4_000
-    /// The payload bytes after which a batch is appended.
+    /// The payload bytes after which a pulled batch is appended.
     public static let batchBytesMax = 8 << 20
+    /// How long an event of a live source waits for others. With the commit it is durable within 50 ms.
+    static let linger = Duration.milliseconds(30)
+    /// The pause before a live source's events are tried again while another process holds the log's lock.
+    private static let lockedPause = Duration.seconds(1)
 
     private let store: EventStore
     private let source: SourceName
     private let lock: SourceLock
-    private let progress: ((IngestSummary) -> Void)?
+    private let stream: AppendStream
     /// Counts of the events appended, found again and passed over so far.
-    private var summary = IngestSummary()
-    /// The drafts taken since the last `pass` that was successful.
-    private var batch = SourceBatch()
-    /// Writes one batch while the next is made. `nil` under `fast` durability, where `append` does not wait for the
-    /// disk.
-    private let appender: Appender?
-    /// The batch that the appender writes; kept because a refused batch is appended again with other keys.
-    private var writing: SourceBatch?
-    /// A batch that still has to be appended by `store`; it precedes all others, to keep the order.
-    private var refused: SourceBatch?
+    private let tally: Tally
+
+    /// What was taken; added to the stream under the same lock, so that everything keeps its order.
+    private struct Taken {
+        /// The pulled pieces that are not added yet.
+        var batch = SourceBatch()
+        /// The bookmark that is valid once everything added is stored.
+        var lastBookmark: [UInt8]?
+
+        /// Takes a pulled piece; returns the batch once it is full.
+        mutating func gather(_ item: SourceItem) -> SourceBatch? {
+            batch.append(item)
+            let isFull = batch.count >= batchEventsMax || batch.drafts.payloadByteCount >= batchBytesMax
+            return isFull ? takeBatch() : nil
+        }
+
+        /// Takes the batch, and makes room for the next one, which will be about as large.
+        mutating func takeBatch() -> SourceBatch {
+            defer { batch = SourceBatch(roomOf: batch) }
+            return batch
+        }
+    }
+
+    private let taken = Mutex(Taken())
 
     /// Takes the source's lock.
     ///
-    /// - Parameter progress: called after each batch with the counts so far.
+    /// - Parameter progress: called after each commit with the counts so far, on the thread that commits.
     /// - Throws: `IngestError` with code `invalidArgument` for the reserved source `logtool`; `EventLogError` with code
     ///   `locked` if the source already has a recorder.
-    public init(store: EventStore, source: SourceName, progress: ((IngestSummary) -> Void)? = nil) throws {
+    public convenience init(
+        store: EventStore,
+        source: SourceName,
+        progress: (@Sendable (IngestSummary) -> Void)? = nil
+    ) throws {
+        try self.init(store: store, source: source, isLive: false) { summary, _, _ in progress?(summary) }
+    }
+
+    /// - Parameters:
+    ///   - isLive: whether the source goes on meanwhile, so that its events wait for others, and for the log's lock.
+    ///   - stored: called after each commit with the counts so far, the pieces of the commit and how long it took.
+    init(
+        store: EventStore,
+        source: SourceName,
+        isLive: Bool,
+        stored: @escaping @Sendable (IngestSummary, _ pieces: Int, Duration) -> Void
+    ) throws {
         guard source != .logtool else {
             throw IngestError(
                 .invalidArgument,
@@ -43,9 +79,23 @@ public final class Recorder {
         }
         self.store = store
         self.source = source
-        self.progress = progress
         lock = try store.acquireSourceLock(source)
-        appender = store.isFast ? nil : Appender(store)
+        let tally = Tally()
+        self.tally = tally
+        var gathering = AppendStream.Gathering(linger: isLive ? Self.linger : .zero)
+        if !isLive && store.isFast { gathering = .fast }
+        // A pulled batch is written while the next one is made.
+        if !isLive && !store.isFast { gathering.batchesMax = 2 }
+        stream = store.stream(gathering) { error in
+            let isLocked = (error as? EventLogError)?.code == .locked
+            return isLive && isLocked ? .retry(after: Self.lockedPause) : .end
+        } stored: { result, pieces, duration in
+            let summary = tally.withLock { summary in
+                summary.add(result)
+                return summary
+            }
+            stored(summary, pieces, duration)
+        }
     }
 
     /// Records a source until it has caught up.
@@ -54,7 +104,7 @@ public final class Recorder {
     public static func record(
         _ source: some EventSource,
         into store: EventStore,
-        progress: ((IngestSummary) -> Void)? = nil
+        progress: (@Sendable (IngestSummary) -> Void)? = nil
     ) throws -> IngestSummary {
         let recorder = try Recorder(store: store, source: source.name, progress: progress)
         var drafts = try source.drafts(after: try recorder.history())
@@ -65,11 +115,6 @@ public final class Recorder {
         } catch {
             throw recorder.counting(error)
         }
-    }
-
-    /// The error with what this run has left in the log. Call it once, after the last batch.
-    func counting(_ error: any Error) -> any Error {
-        summary.counting(error, store)
     }
 
     /// The source's past in the log.
@@ -83,176 +128,92 @@ public final class Recorder {
         )
     }
 
-    /// Takes one piece; starts to append the batch if it is full.
+    /// Takes one piece; appends the batch if it is full. On return the batches before that one are durable, except under
+    /// `fast` durability. Use it from one task at a time.
     public func accept(_ item: SourceItem) throws {
-        take(item)
-        if isFull { try passFull() }
-    }
-
-    /// Appends everything taken so far; durable on return, except under `fast` durability.
-    public func flush() throws {
-        try pass()
-        try settle { try appender?.finish() }
+        if let full = taken.withLock({ $0.gather(item) }) { try append(full) }
     }
 
     /// Appends everything taken so far, waits until it is durable, releases the source's lock and returns the counts.
     public func finish() throws -> IngestSummary {
-        try flush()
-        // Under `fast` durability nothing is counted before it is on the disk.
-        summary.add(try store.flush())
+        try append(taken.withLock { $0.takeBatch() })
+        try stream.wait(for: .everything)
         lock.release()
         return summary
     }
-}
 
-// MARK: - Batches
-
-extension Recorder {
-    /// Takes one piece without appending.
-    private func take(_ item: SourceItem) {
-        switch item {
-        case .skipped(let issue): summary.skip(issue)
-        case .draft: batch.append(item)
-        }
-    }
-
-    /// True once the batch should be passed on.
-    private var isFull: Bool {
-        batch.drafts.count >= Self.batchEventsMax || batch.drafts.payloadByteCount >= Self.batchBytesMax
-    }
-
-    /// Begins to append the batch, and makes room for the next one, which will be about as large.
-    private func passFull() throws {
-        let full = batch
-        try pass()
-        batch = SourceBatch(roomOf: full)
-    }
-
-    /// Begins to append a batch as it is, without a copy. On return the batches of earlier calls are durable, except
-    /// under `fast` durability.
-    ///
-    /// - Throws: as `EventStore.append`. The batch is kept; `flush` appends it.
+    /// Appends pieces. On return those of earlier calls are durable, except under `fast` durability.
     func append(_ pieces: SourceBatch) throws {
-        for issue in pieces.skipped { summary.skip(issue) }
-        batch = batch.isEmpty ? pieces : SourceBatch(joining: [batch, pieces])
-        try pass()
+        try add(pieces)
+        try stream.wait(for: .room)
     }
 
-    /// Begins to append the batch. On return the batches of earlier calls are durable, except under `fast` durability.
+    /// The counts so far.
+    private var summary: IngestSummary { tally.withLock { $0 } }
+
+    /// The error with what this run has left in the log. Call it once, after the last batch.
+    private func counting(_ error: any Error) -> any Error { tally.withLock { $0.counting(error, store) } }
+
+    /// Adds pieces to the stream, in the order of the calls.
+    private func add(_ pieces: SourceBatch) throws {
+        guard !pieces.isEmpty else { return }
+        try taken.withLock { taken in
+            for issue in pieces.skipped { tally.withLock { $0.skip(issue) } }
+            taken.lastBookmark = pieces.bookmark ?? taken.lastBookmark
+            let bookmark = pieces.bookmark.map { Bookmark(source: source, bytes: $0) }
+            do {
+                try stream.add(pieces.drafts, bookmark: bookmark, pieces: pieces.count)
+            } catch {
+                // Nothing may follow pieces that are missing.
+                stream.end(error)
+                throw error
+            }
+        }
+    }
+}
+
+// MARK: - Live sources
+
+extension Recorder: PieceSink {
+    /// Takes pieces at once, and returns once there is room for more. Cancelling the task does not take them back.
     ///
-    /// - Throws: as `EventStore.append`. The batch is kept, and the next call appends it.
-    private func pass() throws {
-        try appendRefused()
-        // A batch may consist of a bookmark alone, or of skipped pieces.
-        guard !batch.drafts.isEmpty || batch.bookmark != nil else {
-            batch = SourceBatch()
-            return try settle { try appender?.finish() }
-        }
-        if let appender {
-            try settle { try appender.append(batch.drafts, bookmark: bookmark(batch)) }
-            writing = batch
-        } else {
-            // Under `fast`, `append` returns before the disk has the batch, so an appender would gain nothing.
-            assert(refused == nil, "a batch that waits is appended before another takes its place")
-            refused = batch
-        }
-        batch = SourceBatch()
-        try appendRefused()
+    /// - Throws: the error of an append that failed; from then on nothing is appended.
+    func take(_ pieces: SourceBatch) async throws {
+        try add(pieces)
+        try await stream.reach(.room)
     }
 
-    /// Waits for the batch in `writing` by taking a step of the appender. If a key conflict refused that batch, appends
-    /// it with separated keys and takes the step again.
-    private func settle(_ step: () throws -> AppendResult?) throws {
-        do {
-            note(try step())
-        } catch {
-            // The step checks the limits of the next batch, so `invalidEnvelope` does not concern the one in `writing`.
-            guard let error = error as? EventLogError, error.code != .invalidEnvelope else { throw error }
-            assert(refused == nil, "a batch that waits is appended before another takes its place")
-            (refused, writing) = (writing, nil)
-            guard error.code == .keyConflict else { throw error }
-            try appendRefused()
-            note(try step())
-        }
-        writing = nil
+    /// Returns once everything taken before the call is durable.
+    ///
+    /// - Throws: as `take`.
+    func flush() async throws {
+        try await stream.reach(.everything)
     }
 
-    /// Appends the batch in `refused`, if there is one. A key that is held with another payload gets a key of its own.
-    /// After an error the batch stays in `refused`.
-    private func appendRefused() throws {
-        guard let batch = refused else { return }
-        let result: AppendResult
-        do {
-            result = try store.append(batch.drafts, bookmark: bookmark(batch))
-        } catch let error as EventLogError where error.code == .keyConflict {
-            // Only now taken apart into single drafts: conflicts are rare, and the batch lies in one piece
-            // (docs/decisions/0018-drafts-lie-in-one-piece.md).
-            var drafts = batch.drafts.drafts
-            Self.separateKeys(of: &drafts)
-            try separateKeysOfLog(&drafts)
-            result = try store.append(drafts, bookmark: bookmark(batch))
-        }
-        refused = nil
-        note(result)
-    }
+    /// The number of pieces ever taken.
+    var takenCount: UInt64 { stream.acceptedPieces }
 
-    private func bookmark(_ batch: SourceBatch) -> Bookmark? {
-        batch.bookmark.map { Bookmark(source: source, bytes: $0) }
-    }
-
-    /// Counts a result and reports the counts; does nothing for `nil`, which means that no batch was pending.
-    private func note(_ result: AppendResult?) {
-        guard let result else { return }
-        summary.add(result)
-        progress?(summary)
-    }
-}
-
-// MARK: - Keys that are held with another payload
-
-extension Recorder {
-    /// Gives the later of two drafts with one key and different payloads a key of its own: the log would refuse the
-    /// batch (I4), and evidence must not be lost.
-    private static func separateKeys(of drafts: inout [DraftEvent]) {
-        var holders: [EventKey: Int] = [:]
-        for index in drafts.indices {
-            guard let key = drafts[index].key else { continue }
-            guard let holder = holders[key] else {
-                holders[key] = index
-                continue
-            }
-            if !drafts[index].repeats(kind: drafts[holder].kind, payload: drafts[holder].payload) {
-                drafts[index].separateKey()
-            }
+    /// Replaces the bookmark if exactly `count` pieces were ever taken and all are stored. Later pieces bring a newer
+    /// bookmark of their own, which must not be overwritten.
+    ///
+    /// - Parameter renewed: makes the new bookmark from the last one; `nil` leaves it.
+    func renewBookmark(ifTaken count: UInt64, _ renewed: ([UInt8]) -> [UInt8]?) {
+        taken.withLock { taken in
+            guard takenCount == count, !stream.isBusy, let bookmark = taken.lastBookmark.flatMap(renewed)
+            else { return }
+            taken.lastBookmark = bookmark
+            // A stream that has ended reports its error to whoever takes pieces.
+            try? stream.add(DraftBatch(), bookmark: Bookmark(source: source, bytes: bookmark))
         }
     }
 
-    /// Gives each draft whose key the log holds with another payload a key of its own. An event that is dropped or
-    /// redacted cannot be compared: its key decides alone (I4), so the draft counts as a repetition.
-    private func separateKeysOfLog(_ drafts: inout [DraftEvent]) throws {
-        let keyed = drafts.indices.filter { drafts[$0].key != nil }
-        let keys = keyed.compactMap { drafts[$0].key }
-        let holders = try store.read { try $0.sequences(of: keys, source: source) }
-        assert(holders.count == keyed.count, "each key has one answer")
-        for (index, sequence) in zip(keyed, holders) {
-            guard let sequence, let holder = try store.read({ try $0.event(at: sequence) }),
-                holder.envelope.holding == .whole,
-                !drafts[index].repeats(kind: holder.envelope.kind, payload: holder.payload)
-            else { continue }
-            drafts[index].separateKey()
-        }
-    }
-}
-
-extension DraftEvent {
-    /// True if the log takes the draft for the same event (I4).
-    fileprivate func repeats(kind: EventKind, payload: [UInt8]) -> Bool {
-        self.kind == kind && self.payload == payload
-    }
-
-    /// Replaces the key by `KEY~` and 16 hex digits of the payload's hash.
-    fileprivate mutating func separateKey() {
-        if let own = try? key?.separated(by: payload) { key = own }
+    /// Waits until everything taken is durable, releases the source's lock and returns the counts. Cancellation does not
+    /// stop it.
+    func finished() async throws -> IngestSummary {
+        defer { lock.release() }
+        stream.finish()
+        do { try await flush() } catch { throw counting(error) }
+        return summary
     }
 }
 
@@ -293,5 +254,14 @@ private struct RecordedLog {
             }
             return latest
         }
+    }
+}
+
+/// Counts that the recorder and its stream share; a reference, because a `Mutex` cannot be captured.
+private final class Tally: Sendable {
+    private let summary = Mutex(IngestSummary())
+
+    func withLock<Value>(_ body: (inout sending IngestSummary) -> sending Value) -> sending Value {
+        summary.withLock(body)
     }
 }

@@ -2,15 +2,12 @@
 import EventLog
 import Metrics
 
-/// Reports one recorder's appends to metrics and to the caller. docs/recording.md lists the metrics and their units.
+/// Reports one recorder's appends to metrics. docs/recording.md lists the metrics and their units.
 struct RecordingObserver: Sendable {
-    /// Called on the appending thread after each batch.
-    let progress: (@Sendable (IngestSummary) -> Void)?
     private let events: Counter
     private let batches: Timer
 
-    init(source: SourceName, progress: (@Sendable (IngestSummary) -> Void)?) {
-        self.progress = progress
+    init(source: SourceName) {
         let dimensions = [("source", source.rawValue)]
         events = Counter(label: "eventlog_recorded_events_total", dimensions: dimensions)
         batches = Timer(label: "eventlog_append_seconds", dimensions: dimensions)
@@ -20,7 +17,7 @@ struct RecordingObserver: Sendable {
     ///
     /// - Parameters:
     ///   - count: pieces, skipped ones included.
-    ///   - duration: from when the batch was taken out of the queue until it was durable.
+    ///   - duration: that of the commit.
     func appended(_ count: Int, in duration: Duration) {
         events.increment(by: count)
         let (seconds, attoseconds) = duration.components

@@ -15,9 +15,6 @@ struct SourceBatch: Sendable {
     /// Pieces of input that gave no event, in order.
     private(set) var skipped: [IngestIssue] = []
 
-    /// The weight of a piece beside its payload, in bytes: an estimate.
-    private static let pieceBytes = 256
-
     /// The bookmark that is valid once all drafts are stored.
     var bookmark: [UInt8]? { marks.last?.bookmark }
 
@@ -26,11 +23,6 @@ struct SourceBatch: Sendable {
 
     /// True if the batch holds no piece and no bookmark.
     var isEmpty: Bool { count == 0 && marks.isEmpty }
-
-    /// The approximate memory of the batch, in bytes.
-    var weight: Int {
-        drafts.payloadByteCount + count * Self.pieceBytes + marks.reduce(0) { $0 + $1.bookmark.count }
-    }
 
     mutating func append(_ item: SourceItem) {
         switch item {
@@ -76,19 +68,16 @@ extension SourceBatch {
         for item in items { append(item) }
     }
 
-    /// Several batches as one, in order. A single one is not copied.
-    init(joining batches: [SourceBatch]) {
-        drafts = DraftBatch(joining: batches.map(\.drafts))
-        var countBefore = 0
-        for batch in batches {
-            marks += batch.marks.map { Mark(count: countBefore + $0.count, bookmark: $0.bookmark) }
-            skipped += batch.skipped
-            countBefore += batch.drafts.count
-        }
-    }
-
     /// An empty batch with capacity for the drafts of `other`.
     init(roomOf other: SourceBatch) {
         drafts = DraftBatch(roomOf: other.drafts)
     }
+}
+
+/// Takes the pieces of a live source: a `Recorder`.
+protocol PieceSink: Sendable {
+    var takenCount: UInt64 { get }
+    func take(_ pieces: SourceBatch) async throws
+    func flush() async throws
+    func renewBookmark(ifTaken count: UInt64, _ renewed: ([UInt8]) -> [UInt8]?)
 }

@@ -198,7 +198,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             "logtool: interrupted; what was appended is in the log; to go on, \(again): it adds what is new"
         )
         // The rate covers duplicates, too: they cost as much to read.
-        let report = { (summary: IngestSummary) in
+        let report: @Sendable (IngestSummary) -> Void = { summary in
             progress.report("\(summary.appended) new events", done: summary.appended + summary.duplicates)
         }
         do {

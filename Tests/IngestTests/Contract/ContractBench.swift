@@ -122,28 +122,13 @@ final class ContractBench: Sendable {
     }
 
     private func items() async throws -> [SourceItem] {
-        let queue = SourceBatchQueue()
+        let sink = CollectingSink()
         let source = try remote.source(follows: false)
         let http = try HTTPAccess()
         let tools = tools(http, StopSignal(), Lease(Gate()))
-        async let items = Self.collect(queue)
-        try await source.run(Recording(source.name, history: .empty, tools: tools, queue: queue))
-        queue.finish()
+        try await source.run(Recording(source.name, history: .empty, tools: tools, sink: sink))
         try await http.shutdown()
-        return await items
-    }
-
-    private static func collect(_ queue: SourceBatchQueue) async -> [SourceItem] {
-        await withCheckedContinuation { continuation in
-            Thread {
-                var items: [SourceItem] = []
-                while let batch = queue.takeBatch() {
-                    items += batch.items
-                    queue.noteStored(batch.count)
-                }
-                continuation.resume(returning: items)
-            }.start()
-        }
+        return sink.items
     }
 }
 

@@ -17,7 +17,7 @@ import Testing
 
     private func complaints() throws -> Complaints {
         let name = try SourceName("s")
-        return Complaints(Recording(name, history: .empty, tools: bench.tools, queue: SourceBatchQueue()))
+        return Complaints(Recording(name, history: .empty, tools: bench.tools, sink: CollectingSink()))
     }
 
     private var said: [String] { bench.messages.all.map { String($0.prefix { $0 != "[" }) } }

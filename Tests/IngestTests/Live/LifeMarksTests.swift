@@ -94,7 +94,8 @@ import Testing
     /// A machine that slept, or a process that was stopped, says nothing of a connection that may have died meanwhile.
     @Test func aRecorderThatStoodStillLeavesNoMark() async throws {
         let time = SteppedTime()
-        let queue = SourceBatchQueue()
+        let log = try TemporaryLog()
+        let recorder = try Recorder(store: log.store, source: name)
         let clock = LiveClock(now: time.now, elapsed: time.elapsed, sleep: { _ in })
         var ticks = clock
         let count = Counter()
@@ -103,12 +104,12 @@ import Testing
             if count.count > 100 { throw CancellationError() }
             time.pass(count.count == 1 ? .seconds(3_600) : duration)
         }
-        try await queue.append(
-            SourceBatch(bookmark: JournalBookmark(number: 1, gaps: [], lastInbound: nil, session: nil).bytes)
-        )
-        _ = queue.takeBatch()
-        await LifeMarks(queue: queue, clock: ticks).run()
-        #expect(queue.isEmpty)
+        let bookmark = JournalBookmark(number: 1, gaps: [], lastInbound: nil, session: nil).bytes
+        try await recorder.take(SourceBatch(bookmark: bookmark))
+        try await recorder.flush()
+        await LifeMarks(sink: recorder, clock: ticks).run()
+        try await recorder.flush()
+        #expect(try log.store.read { try $0.bookmark(of: name) } == bookmark)
     }
 }
 

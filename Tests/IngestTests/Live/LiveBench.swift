@@ -152,6 +152,18 @@ final class SteppedTime: Sendable {
     }
 }
 
+/// Keeps the pieces that a source hands over; stores nothing.
+final class CollectingSink: PieceSink {
+    private let batches = Mutex<[SourceBatch]>([])
+
+    var items: [SourceItem] { batches.withLock { $0.flatMap(\.items) } }
+    var takenCount: UInt64 { batches.withLock { $0.reduce(0) { $0 + UInt64($1.count) } } }
+
+    func take(_ pieces: SourceBatch) async throws { batches.withLock { $0.append(pieces) } }
+    func flush() async throws {}
+    func renewBookmark(ifTaken count: UInt64, _ renewed: ([UInt8]) -> [UInt8]?) {}
+}
+
 /// Keeps what is logged.
 final class LogCatcher: LogHandler, Sendable {
     private let lines = Mutex<[String]>([])

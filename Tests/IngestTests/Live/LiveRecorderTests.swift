@@ -71,30 +71,12 @@ import Testing
         let lock = try HeldLock(bench.log.path)
         let task = Task { try await bench.record(live) }
         try await taken.waitUntilStill(from: 15)
-        // A batch that is being written and the next one, of 8 MiB each, the queue of 16 MiB behind them, and the piece
-        // that waits.
+        // 16 MiB on their way into the log, and the piece that waits.
         #expect((15..<40).contains(taken.count))
         lock.release()
         let summary = try await task.value
         await bench.stop()
         #expect(summary.appended == 64)
-    }
-
-    /// The queue gives out as much as a recorder appends at once, in order and with the bookmark that covers it.
-    @Test func theQueueJoinsWhatWasAddedUpToABatch() async throws {
-        let queue = SourceBatchQueue()
-        for start in [0, 3_000, 6_000] {
-            try await queue.append(SourceBatch((start..<start + 3_000).map { Self.draft($0) }))
-        }
-        let first = try #require(queue.takeBatch())
-        #expect(first.drafts.drafts.map { $0.key?.rawValue } == (0..<6_000).map { "\($0)" })
-        #expect(first.bookmark == Array("5999".utf8) && first.marks.map(\.count) == Array(1...6_000))
-        #expect(!queue.isEmpty)
-        let second = try #require(queue.takeBatch())
-        #expect(second.count == 3_000 && second.bookmark == Array("8999".utf8))
-        #expect(queue.isEmpty)
-        queue.finish()
-        #expect(queue.takeBatch() == nil)
     }
 
     @Test func oneRecorderOfASourceAtATime() async throws {

@@ -33,7 +33,7 @@ import Testing
         )
         let lock = try HeldLock(bench.log.path)
         try await bench.record(source) {
-            try await sent.waitUntilStill(from: SourceBatchQueue.bytesMax / Self.pieceBytes)
+            try await sent.waitUntilStill(from: (16 << 20) / Self.pieceBytes)
             // A batch that is being appended, the queue behind it, what the driver holds, and the sockets' buffers.
             #expect(sent.count < Self.pieces / 2)
             let before = sent.count
