@@ -23,13 +23,19 @@ func yieldProcessor() {
 
 /// Appends `step` bytes of zeros, not synced, if a file is shorter than `byteCount`.
 ///
+/// Page by page: Linux keeps what one call writes in one piece of its cache, and takes the whole piece for written again
+/// with each page of it that a commit overwrites.
+///
 /// - Returns: whether the file was long enough or all zeros were written.
 func extendFile(_ descriptor: Int32, to byteCount: UInt64, step: Int) -> Bool {
     var file = stat()
     guard fstat(descriptor, &file) == 0 else { return false }
     if UInt64(clamping: file.st_size) >= byteCount { return true }
-    let zeros = [UInt8](repeating: 0, count: step)
-    return pwrite(descriptor, zeros, step, file.st_size) == step
+    let zeros = [UInt8](repeating: 0, count: min(step, 4_096))
+    return stride(from: 0, to: step, by: zeros.count).allSatisfy { start in
+        let count = min(zeros.count, step - start)
+        return pwrite(descriptor, zeros, count, file.st_size + off_t(start)) == count
+    }
 }
 
 /// Random bytes from the operating system. If `getentropy` fails, they come from Swift's system generator.

@@ -102,7 +102,7 @@ import Testing
 extension WriteTrace.Step {
     fileprivate var isReserve: Bool {
         if case .wrote(_, _, let bytes, _) = self {
-            bytes.count == 256 << 10 && bytes.allSatisfy { $0 == 0 }
+            bytes.count == 4_096 && bytes.allSatisfy { $0 == 0 }
         } else {
             false
         }
