@@ -16,24 +16,26 @@ extension GatewayMachine {
     /// Waits before the next attempt: by the backoff, or longer if the server demands it.
     mutating func refused(retryAfter: Duration?, at now: Duration) -> [Action] {
         guard phase == .connecting else { return [] }
-        phase = .waiting
+        phase = .waiting(reconnect: now + max(backoff.next(), retryAfter ?? .zero))
         attemptFailed(wasReached: false)
-        wait(atLeast: retryAfter ?? .zero, at: now)
         return missedBeforeConnecting()
     }
 
     /// Handles the end of the socket, whoever closed it. A `drop` before it has already set the next attempt.
     mutating func closed(code: UInt16, at now: Duration) -> [Action] {
-        guard phase != .waiting, phase != .stopped, phase != .connecting else { return [] }
+        let reconnect: Duration?
+        switch phase {
+        case .waiting, .stopped, .connecting: return []
+        case .closing(_, let planned): reconnect = planned
+        case .greeting, .identifying, .resuming, .live: reconnect = nil
+        }
         let lost = endConnection()
-        phase = .waiting
         if let reason = fatalReason(code) {
             phase = .stopped
-            timers = GatewayTimers()
             return lost + [.stop(reason: reason)]
         }
         if GatewayCloseCode.endsSession(code) { session = nil }
-        if timers.reconnect == nil { wait(atLeast: .zero, at: now) }
+        phase = .waiting(reconnect: reconnect ?? now + backoff.next())
         return lost
     }
 
@@ -43,16 +45,12 @@ extension GatewayMachine {
     /// The gap opens at once, because frames that still come from the socket do not count.
     mutating func drop(at now: Duration, pause: Duration? = nil) -> [Action] {
         let lost = endConnection()
-        phase = .closing
-        timers.patience = now + GatewayTiming.closing
-        if let pause { timers.reconnect = now + pause } else { wait(atLeast: .zero, at: now) }
+        phase = .closing(until: now + GatewayTiming.closing, reconnect: now + (pause ?? backoff.next()))
         return [.close(GatewayCloseCode.ours)] + lost
     }
 
     /// Connects to the session's server if it named one, so that RESUME reaches the server that keeps the session.
-    mutating func connect(at now: Duration) -> [Action] {
-        assert(phase == .waiting, "there is one connection at a time")
-        timers.reconnect = nil
+    mutating func connect() -> [Action] {
         phase = .connecting
         return [.connect(url: session?.resumeURL.flatMap { $0.isEmpty ? nil : $0 })]
     }
@@ -71,18 +69,13 @@ extension GatewayMachine {
         if hasOwnURL { session?.resumeURL = "" } else { session = nil }
     }
 
-    /// Sets the next attempt by the backoff, but no earlier than `minimum` from now.
-    private mutating func wait(atLeast minimum: Duration, at now: Duration) {
-        timers.reconnect = now + max(backoff.next(), minimum)
-    }
-
     /// Forgets the connection. A gap opens if it was live, or if its handshake failed and no snapshot can cover the
     /// loss.
     private mutating func endConnection() -> [Action] {
-        timers.endConnection()
+        timers = GatewayTimers()
         switch phase {
         // A connection whose handshake failed was never heard, so the gap before it still goes on.
-        case .live: return openGap(.disconnected)
+        case .live: return [.openGap(book.open(.disconnected))]
         case .resuming, .identifying:
             handshakeFailures += 1
             // A server that forgot the session may just close, so a second failed RESUME discards the session.
@@ -98,8 +91,8 @@ extension GatewayMachine {
     /// Opens a gap at the first failed attempt if none goes on: a recorder that takes no snapshots begins without a
     /// gap.
     private mutating func missedBeforeConnecting() -> [Action] {
-        guard !options.takesSnapshots, gaps.allSatisfy({ endedGaps.contains($0) }) else { return [] }
-        return openGap(.unreachable)
+        guard !options.takesSnapshots, book.hasNone(goingOn: nil) else { return [] }
+        return [.openGap(book.open(.unreachable))]
     }
 
     /// Why no further attempt helps after a close code; `nil` if one may. Counts refused tokens.
@@ -161,7 +154,7 @@ extension GatewayMachine {
         // Only numbers that go on from the last connection prove anything, and only of gaps that end now: others were
         // before this session, or in a replay with a hole (I29).
         let isProven = session?.isContinuous == true && watch.isComplete
-        let proven = isProven ? gaps.filter { !endedGaps.contains($0) && $0.reason.isOutage } : []
+        let proven = isProven ? gaps.filter { !book.ended.contains($0) && $0.reason.isOutage } : []
         var actions = becomeLive(at: now)
         actions += closeGaps(by: .replay) { proven.contains($0) }
         return actions + readState(at: now)
@@ -169,7 +162,7 @@ extension GatewayMachine {
 
     /// Begins a snapshot, which will close the gaps. If none can be taken, closes them by nothing.
     private mutating func readState(at now: Duration) -> [Action] {
-        guard !options.takesSnapshots else { return startSnapshot(at: now) }
+        guard !options.takesSnapshots else { return startSnapshot(at: now, after: .zero) }
         return closeGaps(by: .nothing) { _ in true }
     }
 
@@ -184,9 +177,7 @@ extension GatewayMachine {
         timers.patience = nil
         // The backoff starts over only when the connection has lasted: a server may accept and close at once.
         timers.settled = now + GatewayTiming.settled
-        let ended = gaps.filter { !endedGaps.contains($0) }
-        endedGaps.formUnion(ended)
-        return ended.map { .endGap($0) }
+        return book.end(topic: nil).map { .endGap($0) }
     }
 
     /// Handles INVALID_SESSION; `d` is `true` if the session may still be resumed.

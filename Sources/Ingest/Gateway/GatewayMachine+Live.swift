@@ -38,7 +38,9 @@ extension GatewayMachine {
     /// do.
     mutating func tick(at now: Duration) -> [Action] {
         var actions: [Action] = []
-        if timers.patience.isDue(now) { actions += outOfPatience(at: now) }
+        // The socket's close never came; frames that still come from it do not count.
+        if case .closing(let until, let reconnect) = phase, until <= now { phase = .waiting(reconnect: reconnect) }
+        if timers.patience.isDue(now) { actions += drop(at: now) }
         if timers.heartbeat.isDue(now) { actions += heartbeatDue(at: now) }
         if timers.pong.isDue(now) {
             timers.pong = now + random.duration(milliseconds: GatewayTiming.pongMilliseconds)
@@ -49,8 +51,8 @@ extension GatewayMachine {
             backoff.reset()
         }
         if phase == .live, watch.takeOverdue(at: now) { actions += lostFrame(.hole, at: now) }
-        if timers.snapshot.isDue(now) { actions += snapshotDue(at: now) }
-        if phase == .waiting, timers.reconnect.isDue(now) { actions += connect(at: now) }
+        if snapshots.next.isDue(now) { actions += snapshotDue(at: now) }
+        if case .waiting(let reconnect) = phase, reconnect <= now { actions += connect() }
         return actions
     }
 
@@ -95,86 +97,41 @@ extension GatewayMachine {
         return session?.isContinuous == false ? resumed(at: now) : []
     }
 
-    private mutating func outOfPatience(at now: Duration) -> [Action] {
-        guard phase == .closing else { return drop(at: now) }
-        // The socket's close never came; frames that still come from it do not count.
-        phase = .waiting
-        timers.patience = nil
-        return []
-    }
-
     /// Opens a gap for a frame that is not in the log. The gap ends at once, unless the handshake still goes on.
     private mutating func lostFrame(_ reason: GapReason, at now: Duration) -> [Action] {
-        let gap = makeGap(reason)
+        let gap = book.open(reason)
         guard phase == .live else { return [.openGap(gap)] }
-        endedGaps.insert(gap)
-        guard options.takesSnapshots else {
-            return [.openGap(gap), .endGap(gap)] + closeGaps(by: .nothing) { $0 == gap }
-        }
-        return [.openGap(gap), .endGap(gap)] + startSnapshot(at: now, after: GatewayTiming.snapshotPause)
+        book.end(gap)
+        let actions: [Action] = [.openGap(gap), .endGap(gap)]
+        guard options.takesSnapshots else { return actions + closeGaps(by: .nothing) { $0 == gap } }
+        return actions + startSnapshot(at: now, after: GatewayTiming.snapshotPause)
     }
 }
 
 // MARK: - Gaps and snapshots
 
 extension GatewayMachine {
-    /// Adds a gap that goes on; the caller must return the action that opens it.
-    mutating func makeGap(_ reason: GapReason) -> Gap {
-        gapCount += 1
-        assert((gaps.last?.number ?? 0) < gapCount, "gaps are numbered in the order in which they open")
-        let gap = Gap(number: gapCount, reason: reason)
-        gaps.append(gap)
-        return gap
-    }
-
-    mutating func openGap(_ reason: GapReason) -> [Action] {
-        [.openGap(makeGap(reason))]
-    }
-
-    /// Forgets the gaps that `isClosed` accepts, and returns the actions that close them.
+    /// Closes the gaps that `isClosed` accepts.
     mutating func closeGaps(by closer: GapCloser, where isClosed: (Gap) -> Bool) -> [Action] {
-        let closed = gaps.filter(isClosed)
-        gaps.removeAll(where: isClosed)
-        endedGaps.subtract(closed)
-        return closed.map { .closeGap($0, by: closer) }
+        book.close(where: isClosed).map { .closeGap($0, by: closer) }
     }
 
-    /// Begins a snapshot, or notes that one is due. It then begins when the running one has ended, the connection is
-    /// live, and `pause` has passed since the last one began.
-    mutating func startSnapshot(at now: Duration, after pause: Duration = .zero) -> [Action] {
-        guard options.takesSnapshots else { return [] }
-        needsSnapshot = true
-        guard coveredBySnapshot == nil, phase == .live else { return [] }
-        if let began = snapshotBegan, began + pause > now {
-            timers.snapshot = began + pause
-            return []
-        }
-        needsSnapshot = false
-        timers.snapshot = nil
-        snapshotBegan = now
-        // Gaps that open while the snapshot runs are not covered: it may have read their part of the state before.
-        coveredBySnapshot = Set(gaps)
-        return [.work(.snapshot)]
+    /// Begins a snapshot, or notes that one is due.
+    mutating func startSnapshot(at now: Duration, after pause: Duration) -> [Action] {
+        snapshots.start(covering: gaps, canBegin: phase == .live, at: now, after: pause) ? [.work(.snapshot)] : []
     }
 
     /// Closes the gaps that the snapshot covers. One that failed is taken again after a pause; its gaps stay open.
     mutating func snapshotDone(isComplete: Bool, at now: Duration) -> [Action] {
-        guard let covered = coveredBySnapshot else { return [] }
-        coveredBySnapshot = nil
-        guard isComplete else {
-            needsSnapshot = true
-            timers.snapshot = now + GatewayTiming.snapshotPause
-            return []
-        }
+        let pause = GatewayTiming.snapshotPause
+        guard let covered = snapshots.finish(isComplete: isComplete, at: now, retryAfter: pause) else { return [] }
         return closeGaps(by: .snapshot) { covered.contains($0) } + snapshotDue(at: now)
     }
 
     /// Begins the snapshot that is due, if there is one and the connection is live; otherwise the end of the next
-    /// handshake begins it. A second must have passed since the last one began, so that a burst of causes gives few
-    /// snapshots.
+    /// handshake begins it.
     private mutating func snapshotDue(at now: Duration) -> [Action] {
-        timers.snapshot = nil
-        return needsSnapshot ? startSnapshot(at: now, after: .seconds(1)) : []
+        snapshots.startDue(covering: gaps, canBegin: phase == .live, at: now) ? [.work(.snapshot)] : []
     }
 }
 #endif

@@ -2,8 +2,7 @@
 /// The protocol logic of a recorder on a gateway.
 ///
 /// The operations are those of Discord's gateway v10; Retrocast has fewer of them. Where the two differ, the machine
-/// does what works with both. Every gap in `gaps` that is not in `endedGaps` goes on, and the log has an event for
-/// each.
+/// does what works with both. Every open gap that has no end goes on, and the log has an event for each.
 struct GatewayMachine: SocketMachine {
     enum Work: Hashable, Sendable {
         /// Read the whole state by REST.
@@ -11,8 +10,8 @@ struct GatewayMachine: SocketMachine {
     }
 
     enum Phase: Equatable {
-        /// No connection; `timers.reconnect` is when to try again.
-        case waiting
+        /// No connection; `reconnect` is when to try again.
+        case waiting(reconnect: Duration)
         /// An attempt is on its way; the driver answers with `opened` or `refused`.
         case connecting
         /// Connected; HELLO has not come.
@@ -23,15 +22,15 @@ struct GatewayMachine: SocketMachine {
         case resuming
         /// Every change comes in.
         case live
-        /// Closing; frames do not count until the socket is gone.
-        case closing
+        /// Closing; frames do not count until the socket is gone. `until` is when that has taken too long.
+        case closing(until: Duration, reconnect: Duration)
         /// Going on would not help; nothing leaves this phase.
         case stopped
     }
 
     let options: GatewayOptions
     let random: UnitRandom
-    var phase = Phase.waiting
+    var phase = Phase.waiting(reconnect: .zero)
     /// The session to resume; `nil` if the next handshake must identify.
     var session: GatewaySession?
     var timers = GatewayTimers()
@@ -50,18 +49,8 @@ struct GatewayMachine: SocketMachine {
     var failedAttempts = 0
     /// The closes in a row by which the server refused the token.
     var rejections = 0
-    /// The gaps that are not closed, in the order in which they were opened.
-    var gaps: [Gap] = []
-    /// The gaps in `gaps` that have an end: nothing more is missed in them.
-    var endedGaps: Set<Gap> = []
-    /// The number of the last gap, also of earlier runs.
-    var gapCount = 0
-    /// The gaps that the running snapshot will close; `nil` while none runs.
-    var coveredBySnapshot: Set<Gap>?
-    /// True if a snapshot must follow the running one, or begin once the connection is live.
-    var needsSnapshot = false
-    /// When the last snapshot began; `nil` if this run took none.
-    var snapshotBegan: Duration?
+    var book: GapBook
+    var snapshots = SnapshotSchedule()
 
     /// - Parameters:
     ///   - session: the session of an earlier run, to resume it.
@@ -78,16 +67,21 @@ struct GatewayMachine: SocketMachine {
         self.session = session
         self.random = random
         backoff = Backoff(max: GatewayTiming.backoffMax, random: random.next)
-        timers.reconnect = .zero
-        self.gaps = gaps
-        self.endedGaps = endedGaps
-        gapCount = gaps.count
+        book = GapBook(gaps, ended: endedGaps)
     }
 
     var deadline: Duration? {
-        let own = phase == .live ? watch.deadline : phase == .waiting ? timers.reconnect : nil
-        return timers.earliest(or: own)
+        let own: Duration? =
+            switch phase {
+            case .waiting(let reconnect): reconnect
+            case .closing(let until, _): until
+            case .live: watch.deadline
+            case .connecting, .greeting, .identifying, .resuming, .stopped: nil
+            }
+        return [timers.earliest, phase == .stopped ? nil : snapshots.next, own].compactMap { $0 }.min()
     }
+
+    var gaps: [Gap] { book.open }
 
     var sessionBytes: [UInt8]? { session?.bytes }
 

@@ -7,11 +7,9 @@ struct GatewayOptions: Equatable, Sendable {
     var takesSnapshots = true
 }
 
-/// The instants at which a gateway machine must be called; `nil` for never.
+/// The instants at which a gateway machine with a connection must be called; `nil` for never.
 struct GatewayTimers: Equatable {
-    /// When to connect.
-    var reconnect: Duration?
-    /// When the current step of the handshake, or the closing, has taken too long.
+    /// When the current step of the handshake has taken too long.
     var patience: Duration?
     /// When the next heartbeat goes out, and the answer to the last one is overdue.
     var heartbeat: Duration?
@@ -19,18 +17,9 @@ struct GatewayTimers: Equatable {
     var pong: Duration?
     /// When the connection counts as one that works.
     var settled: Duration?
-    /// When the snapshot that is due may begin.
-    var snapshot: Duration?
 
-    /// Clears the timers that belong to a connection.
-    mutating func endConnection() {
-        (patience, heartbeat, pong, settled) = (nil, nil, nil, nil)
-    }
-
-    /// The earliest of the instants and `other`. Leaves out `reconnect`, which counts only without a connection.
-    func earliest(or other: Duration?) -> Duration? {
-        [patience, heartbeat, pong, settled, snapshot, other].compactMap { $0 }.min()
-    }
+    /// The earliest of the instants.
+    var earliest: Duration? { [patience, heartbeat, pong, settled].compactMap { $0 }.min() }
 }
 
 /// The durations of the protocol and of this recorder.

@@ -28,10 +28,7 @@ extension RealtimeMachine {
     mutating func tick(_ index: Int, at now: Duration) -> [Action] {
         var actions: [Action] = []
         if channels[index].deadline.isDue(now) { actions += outOfTime(index, at: now) }
-        if channels[index].pullAgain.isDue(now) {
-            channels[index].pullAgain = nil
-            if channels[index].needsPull { actions += pull(index, at: now) }
-        }
+        if channels[index].pulls.next.isDue(now) { actions += pullDue(index, at: now) }
         return actions
     }
 
@@ -106,15 +103,12 @@ extension RealtimeMachine {
         channels[index].phase = .subscribed(ref)
         channels[index].deadline = nil
         channels[index].failures = 0
-        let ended = gaps.filter { $0.topic == tables[index].topic && !endedGaps.contains($0) }
-        endedGaps.formUnion(ended)
-        return ended.map { .endGap($0) } + pull(index, at: now)
+        return book.end(topic: tables[index].topic).map { .endGap($0) } + pull(index, at: now, after: .zero)
     }
 
     /// Opens a table's gap at the first failed attempt, if none goes on.
     mutating func missedBeforeConnecting(_ index: Int) -> [Action] {
-        guard gaps.allSatisfy({ $0.topic != tables[index].topic || endedGaps.contains($0) }) else { return [] }
-        return [openGap(index, .unreachable)]
+        book.hasNone(goingOn: tables[index].topic) ? [openGap(index, .unreachable)] : []
     }
 
     /// Handles a subscription that the server lost; the server subscribes again by itself.
@@ -175,65 +169,46 @@ extension RealtimeMachine {
 extension RealtimeMachine {
     /// Opens a gap of a table.
     mutating func openGap(_ index: Int, _ reason: GapReason) -> Action {
-        gapCount += 1
-        assert((gaps.last?.number ?? 0) < gapCount, "gaps are numbered in the order in which they open")
-        let gap = SocketGap(number: gapCount, reason: reason, topic: tables[index].topic)
-        gaps.append(gap)
-        return .openGap(gap)
+        .openGap(book.open(reason, topic: tables[index].topic))
     }
 
     /// Opens and ends a gap at once: something was missed, but changes already come in again.
     mutating func interrupted(_ index: Int, _ reason: GapReason, at now: Duration) -> [Action] {
         guard channels[index].isSubscribed else { return [] }
-        let opened = openGap(index, reason)
-        guard let gap = gaps.last else { return [opened] }
-        endedGaps.insert(gap)
-        return [opened, .endGap(gap)] + pull(index, at: now, after: RealtimeTiming.pullPause)
+        let gap = book.open(reason, topic: tables[index].topic)
+        book.end(gap)
+        return [.openGap(gap), .endGap(gap)] + pull(index, at: now, after: RealtimeTiming.pullPause)
     }
 
-    /// Begins to read a table's rows, or notes that this is due. It then begins when the running pull has ended, the
-    /// table is subscribed, and `pause` has passed since the last one began.
-    ///
-    /// A pull begins only while the table is subscribed: otherwise a change between the pull and the subscription would
-    /// be in neither.
-    private mutating func pull(_ index: Int, at now: Duration, after pause: Duration = .zero) -> [Action] {
-        guard pullsRows else { return closeEndedGaps(index) }
-        channels[index].needsPull = true
-        guard channels[index].coveredByPull == nil, channels[index].isSubscribed else { return [] }
-        if let began = channels[index].pullBegan, began + pause > now {
-            channels[index].pullAgain = began + pause
-            return []
-        }
-        channels[index].needsPull = false
-        channels[index].pullAgain = nil
-        channels[index].pullBegan = now
-        // Gaps that open while the pull runs are not covered: it may have read their rows before.
-        channels[index].coveredByPull = endedGaps.filter { $0.topic == tables[index].topic }
-        return [.work(.pull(table: index))]
+    /// Begins to read a table's rows, or notes that this is due. If none can be read, closes the gaps that have ended.
+    private mutating func pull(_ index: Int, at now: Duration, after pause: Duration) -> [Action] {
+        let covered = endedGaps(index)
+        guard pullsRows else { return book.close { covered.contains($0) }.map { .closeGap($0, by: .nothing) } }
+        let canBegin = channels[index].isSubscribed
+        let begins = channels[index].pulls.start(covering: covered, canBegin: canBegin, at: now, after: pause)
+        return begins ? [.work(.pull(table: index))] : []
     }
 
-    /// Closes, by nothing, the gaps that have ended: no pull will close them.
-    private mutating func closeEndedGaps(_ index: Int) -> [Action] {
-        let closed = gaps.filter { $0.topic == tables[index].topic && endedGaps.contains($0) }
-        gaps.removeAll { closed.contains($0) }
-        endedGaps.subtract(closed)
-        return closed.map { .closeGap($0, by: .nothing) }
+    /// Begins the pull that is due, if there is one and the table is subscribed.
+    private mutating func pullDue(_ index: Int, at now: Duration) -> [Action] {
+        let (covered, canBegin) = (endedGaps(index), channels[index].isSubscribed)
+        let begins = channels[index].pulls.startDue(covering: covered, canBegin: canBegin, at: now)
+        return begins ? [.work(.pull(table: index))] : []
+    }
+
+    /// The table's gaps that have an end.
+    private func endedGaps(_ index: Int) -> Set<SocketGap> {
+        book.ended.filter { $0.topic == tables[index].topic }
     }
 
     /// Closes the gaps that the pull covers. One that failed is repeated after a pause; its gaps stay open.
     mutating func pulled(_ index: Int, isComplete: Bool, at now: Duration) -> [Action] {
-        guard channels.indices.contains(index), let covered = channels[index].coveredByPull else { return [] }
-        channels[index].coveredByPull = nil
-        guard isComplete else {
-            channels[index].needsPull = true
-            channels[index].pullAgain = now + RealtimeTiming.pullPause
-            return []
-        }
-        let closed = gaps.filter { covered.contains($0) }
-        gaps.removeAll { covered.contains($0) }
-        endedGaps.subtract(covered)
-        let again = channels[index].needsPull ? pull(index, at: now, after: .seconds(1)) : []
-        return closed.map { .closeGap($0, by: .snapshot) } + again
+        let pause = RealtimeTiming.pullPause
+        guard channels.indices.contains(index),
+            let covered = channels[index].pulls.finish(isComplete: isComplete, at: now, retryAfter: pause)
+        else { return [] }
+        let closed = book.close { covered.contains($0) }
+        return closed.map { .closeGap($0, by: .snapshot) } + pullDue(index, at: now)
     }
 }
 #endif

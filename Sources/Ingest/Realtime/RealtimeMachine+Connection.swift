@@ -22,34 +22,31 @@ extension RealtimeMachine {
     /// gaps of the last run already cover the wait.
     mutating func refused(retryAfter: Duration?, at now: Duration) -> [Action] {
         guard phase == .connecting else { return [] }
-        phase = .waiting
-        timers.reconnect = now + max(backoff.next(), retryAfter ?? .zero)
+        phase = .waiting(reconnect: now + max(backoff.next(), retryAfter ?? .zero))
         return pullsRows ? [] : channels.indices.flatMap { missedBeforeConnecting($0) }
     }
 
     /// Handles the end of the socket. A `drop` before it has already set the next attempt.
     mutating func closed(at now: Duration) -> [Action] {
-        guard phase == .open || phase == .closing else { return [] }
-        let lost = endConnection()
-        phase = .waiting
-        if timers.reconnect == nil { timers.reconnect = now + backoff.next() }
-        return lost
+        switch phase {
+        case .waiting, .connecting: return []
+        case .open: phase = .waiting(reconnect: now + backoff.next())
+        case .closing(_, let reconnect): phase = .waiting(reconnect: reconnect)
+        }
+        return endConnection()
     }
 
     /// Closes a dead connection, and connects again by the backoff. The gaps open at once, because messages that still
     /// come do not count.
     private mutating func drop(at now: Duration) -> [Action] {
-        let lost = endConnection()
-        phase = .closing
-        timers.patience = now + RealtimeTiming.closing
-        timers.reconnect = now + backoff.next()
-        return [.close(RealtimeTiming.closeCode)] + lost
+        phase = .closing(until: now + RealtimeTiming.closing, reconnect: now + backoff.next())
+        return [.close(RealtimeTiming.closeCode)] + endConnection()
     }
 
     /// Forgets the connection. Each table that was subscribed gets a gap; one that was not still has one, or gets it
     /// where no pull can cover the loss.
     private mutating func endConnection() -> [Action] {
-        timers.endConnection()
+        timers = RealtimeTimers()
         return channels.indices.flatMap { index -> [Action] in
             let wasSubscribed = channels[index].isSubscribed
             channels[index].phase = .idle
@@ -63,10 +60,7 @@ extension RealtimeMachine {
     mutating func tick(at now: Duration) -> [Action] {
         var actions: [Action] = []
         // The socket's close never came; the next attempt abandons it.
-        if timers.patience.isDue(now) {
-            timers.patience = nil
-            phase = .waiting
-        }
+        if case .closing(let until, let reconnect) = phase, until <= now { phase = .waiting(reconnect: reconnect) }
         if timers.settled.isDue(now) {
             timers.settled = nil
             backoff.reset()
@@ -78,8 +72,7 @@ extension RealtimeMachine {
         }
         // After the heartbeat: it may have dropped the connection.
         if phase == .open { actions += channels.indices.flatMap { tick($0, at: now) } }
-        if phase == .waiting, timers.reconnect.isDue(now) {
-            timers.reconnect = nil
+        if case .waiting(let reconnect) = phase, reconnect <= now {
             phase = .connecting
             actions.append(.connect(url: nil))
         }

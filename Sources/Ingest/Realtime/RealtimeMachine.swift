@@ -11,21 +11,21 @@ struct RealtimeMachine: SocketMachine {
     }
 
     enum Phase: Equatable {
-        /// No connection; `timers.reconnect` is when to try again.
-        case waiting
+        /// No connection; `reconnect` is when to try again.
+        case waiting(reconnect: Duration)
         /// An attempt is on its way; the driver answers with `opened` or `refused`.
         case connecting
         /// Connected; each channel has a phase of its own.
         case open
-        /// Closing; messages do not count until the socket is gone.
-        case closing
+        /// Closing; messages do not count until the socket is gone. `until` is when that has taken too long.
+        case closing(until: Duration, reconnect: Duration)
     }
 
     let tables: [RealtimeTable]
     let writer: PhoenixWriter
     /// True if rows can be read by REST; without that, gaps are closed by nothing.
     let pullsRows: Bool
-    var phase = Phase.waiting
+    var phase = Phase.waiting(reconnect: .zero)
     /// One for each of `tables`, at the same index.
     var channels: [RealtimeChannel]
     /// The token that joins send; empty for none.
@@ -37,12 +37,7 @@ struct RealtimeMachine: SocketMachine {
     /// The ref of the heartbeat that is not answered yet.
     var pendingBeat: UInt64?
     var timers = RealtimeTimers()
-    /// The gaps that are not closed, in the order in which they were opened.
-    var gaps: [SocketGap] = []
-    /// The gaps in `gaps` that have an end: nothing more is missed in them.
-    var endedGaps: Set<SocketGap> = []
-    /// The number of the last gap, also of earlier runs.
-    var gapCount = 0
+    var book: GapBook
 
     /// - Parameters:
     ///   - pullsRows: true if rows can be read by REST.
@@ -61,11 +56,10 @@ struct RealtimeMachine: SocketMachine {
         self.pullsRows = pullsRows
         channels = tables.map { _ in RealtimeChannel() }
         backoff = Backoff(max: RealtimeTiming.backoffMax, random: random.next)
-        self.gaps = gaps
-        self.endedGaps = endedGaps
-        gapCount = gaps.count
-        timers.reconnect = .zero
+        book = GapBook(gaps, ended: endedGaps)
     }
+
+    var gaps: [Gap] { book.open }
 
     /// Nothing: the server has no sessions, so a new connection is all that the next run needs.
     var sessionBytes: [UInt8]? { nil }
@@ -74,11 +68,14 @@ struct RealtimeMachine: SocketMachine {
     func closer(of reason: GapReason) -> GapCloser { pullsRows ? .snapshot : .nothing }
 
     var deadline: Duration? {
-        let own = [
-            phase == .waiting ? timers.reconnect : nil, timers.patience, timers.beat, timers.token, timers.settled,
-        ]
-        let ofChannels = phase == .open ? channels.flatMap { [$0.deadline, $0.pullAgain] } : []
-        return (own + ofChannels).compactMap { $0 }.min()
+        switch phase {
+        case .waiting(let reconnect): return reconnect
+        case .connecting: return nil
+        case .closing(let until, _): return until
+        case .open:
+            let own = [timers.beat, timers.token, timers.settled]
+            return (own + channels.flatMap { [$0.deadline, $0.pulls.next] }).compactMap { $0 }.min()
+        }
     }
 
     mutating func receive(_ input: Input, at now: Duration) -> [Action] {
@@ -114,14 +111,8 @@ struct RealtimeChannel: Equatable {
     var deadline: Duration?
     /// The failed joins since the last subscription or connection; chooses the pause before the next.
     var failures = 0
-    /// The gaps that the running pull will close; `nil` while none runs.
-    var coveredByPull: Set<SocketGap>?
-    /// True if a pull must follow the running one, or begin once the table is subscribed.
-    var needsPull = false
-    /// When the last pull began; `nil` if this run made none.
-    var pullBegan: Duration?
-    /// When the pull that is due may begin.
-    var pullAgain: Duration?
+    /// When the table's rows are pulled.
+    var pulls = SnapshotSchedule()
 
     /// The `join_ref` of the channel's frames.
     var joinRef: UInt64? {
@@ -137,23 +128,14 @@ struct RealtimeChannel: Equatable {
     }
 }
 
-/// The instants at which a realtime machine must be called, apart from its channels'; `nil` for never.
+/// The instants at which a realtime machine with a connection must be called, apart from its channels'; `nil` for never.
 struct RealtimeTimers: Equatable {
-    /// When to connect; counts only in the phase `waiting`.
-    var reconnect: Duration?
-    /// When the closing has taken too long.
-    var patience: Duration?
     /// When the next heartbeat goes out, and the answer to the last one is overdue.
     var beat: Duration?
     /// When to look for a newer token.
     var token: Duration?
     /// When the connection counts as one that works.
     var settled: Duration?
-
-    /// Clears the timers that belong to a connection.
-    mutating func endConnection() {
-        (patience, beat, token, settled) = (nil, nil, nil, nil)
-    }
 }
 
 /// The durations of the protocol and of this recorder.

@@ -244,7 +244,7 @@ import Testing
         _ = table.tickAtDeadline()
         table.openAndIdentify()
         #expect(table.message(#"{"op":11}"#) == [.endGap(gap), .closeGap(gap, by: .nothing)])
-        #expect(table.machine.gaps.isEmpty && table.machine.endedGaps.isEmpty)
+        #expect(table.machine.gaps.isEmpty && table.machine.book.ended.isEmpty)
         _ = table.message(#"{"op":0,"d":{},"s":3,"t":"X"}"#)
         var actions: [GatewayMachine.Action] = []
         while !actions.contains(where: { if case .openGap = $0 { true } else { false } }) {
@@ -409,7 +409,7 @@ import Testing
             _ = table.send(input)
         }
         #expect(connects > 0, "seed \(seed)")
-        #expect(Set(table.machine.gaps).isSuperset(of: table.machine.endedGaps), "seed \(seed)")
+        #expect(Set(table.machine.gaps).isSuperset(of: table.machine.book.ended), "seed \(seed)")
     }
 }
 #endif

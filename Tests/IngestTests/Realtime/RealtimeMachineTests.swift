@@ -76,7 +76,7 @@ import Testing
         _ = machine.receive(.opened(token: "T"), at: .seconds(9))
         _ = machine.receive(Self.joined, at: .seconds(9))
         #expect(machine.receive(Self.ready, at: .seconds(9)) == [.endGap(first), .closeGap(first, by: .nothing)])
-        #expect(machine.gaps.isEmpty && machine.endedGaps.isEmpty)
+        #expect(machine.gaps.isEmpty && machine.book.ended.isEmpty)
         let second = SocketGap(number: 2, reason: .disconnected, topic: Self.topic)
         #expect(machine.receive(.closed(code: 1006), at: .seconds(9)) == [.openGap(second)])
     }
@@ -112,7 +112,7 @@ import Testing
             }
             _ = machine.receive(inputs.randomElement(using: &random) ?? .tick, at: now)
         }
-        #expect(Set(machine.gaps).isSuperset(of: machine.endedGaps), "seed \(seed)")
+        #expect(Set(machine.gaps).isSuperset(of: machine.book.ended), "seed \(seed)")
     }
 }
 #endif
