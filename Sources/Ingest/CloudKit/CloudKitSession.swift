@@ -5,8 +5,7 @@ import Logging
 
 /// One run of a recorder of CloudKit records. Used by one task.
 ///
-/// Keeps the change tag of every record, so that an answer is recorded only if it differs from what the log holds. A
-/// run of answers counts as a connection: it opens with the first answer and closes with a failure.
+/// Keeps the change tag of every record, so that an answer is recorded only if it differs from what the log holds.
 final class CloudKitSession {
     /// The last recorded state of a record.
     private struct Known {
@@ -29,18 +28,10 @@ final class CloudKitSession {
     private let url: String
     private let follows: Bool
     private var tokens: CloudKitTokens
-    private var journal: ConnectionJournal
-    private var complaints: Complaints
-    private var backoff: Backoff
+    private let connection: PolledConnection
     /// The records that exist as far as the log shows, by type and name.
     private var known: [String: [String: Known]] = [:]
-    /// True from the first answer until a failure.
-    private var isOpen = false
-    /// The status recorded last; the same one again is not recorded. `nil` after a good answer.
-    private var lastTrouble: Int?
 
-    /// The most failures in a row before a run that does not follow gives up.
-    private static let failuresMax = 5
     /// The most pages that one query reads: a server that always names a next page must not hold the recorder.
     private static let pagesMax = 10_000
     /// The most names in one lookup; 200 is the most that CloudKit allows.
@@ -53,14 +44,13 @@ final class CloudKitSession {
         self.url = url
         self.tokens = tokens
         self.follows = follows
-        backoff = Backoff(max: .seconds(60), random: recording.random)
-        complaints = Complaints(recording)
-        journal = try ConnectionJournal(
+        let journal = try ConnectionJournal(
             source: recording.source,
             kind: .cloudKitRecords,
             history: recording.history,
             clock: recording.clock
         )
+        connection = PolledConnection(recording, journal: journal, closes: "snapshot", waitMax: .seconds(60))
         try remember(recording.history)
     }
 
@@ -81,17 +71,15 @@ final class CloudKitSession {
 
     /// Opens the gap since the last run, if there was one.
     func begin() async throws {
-        try journal.beginRun(topics: [nil], asksForPast: false, closes: "snapshot", at: recording.clock.now())
-        try await append()
+        try connection.beginRun()
+        try await connection.append()
     }
 
     /// Records that the recorder stops, and opens the gap that the next run closes (I29).
     ///
     /// - Parameter error: why it gives up; `nil` if it was told to stop or is done.
     func stop(_ error: (any Error)? = nil) async throws {
-        try close(WebSocketClosure.ended(by: error).reason)
-        try journal.endRun(topics: [nil], closes: "snapshot", at: recording.clock.now())
-        try await append()
+        try await connection.stop(error)
     }
 
     /// Polls all records once, and records what differs from the log.
@@ -103,9 +91,9 @@ final class CloudKitSession {
         try await scan("Session", [.sessions(since: since)])
         try await scan("Prompt", [.prompts(responded: false), .prompts(responded: true)])
         // The instant before the queries: a change during them is seen by the next poll.
-        journal.noteAlive(at: now)
-        try journal.closeGaps(by: "snapshot", at: recording.clock.now()) { _ in true }
-        try await append()
+        connection.journal.noteAlive(at: now)
+        try connection.journal.closeGaps(by: "snapshot", at: recording.clock.now()) { _ in true }
+        try await connection.append()
     }
 }
 
@@ -130,7 +118,7 @@ extension CloudKitSession {
         // Sorted, so that the lookups do not depend on the order of a dictionary.
         let absent = (known[type] ?? [:]).filter { !seen.contains($0.key) && !$0.value.isOutside }.keys.sorted()
         try await confirm(absent, type)
-        try await append()
+        try await connection.append()
     }
 
     /// The answers to a query, page after page; all are held in memory until the last one is known.
@@ -177,11 +165,11 @@ extension CloudKitSession {
         var pairs = [
             Attributes.Pair(name: "op", value: op), Attributes.Pair(name: "type", value: type),
             Attributes.Pair(name: "status", value: String(answer.status)),
-            Attributes.Pair(name: "connection", value: journal.counters.name),
+            Attributes.Pair(name: "connection", value: connection.journal.counters.name),
         ]
         if let page { pairs.append(Attributes.Pair(name: "page", value: String(page))) }
         if isLast { pairs.append(Attributes.Pair(name: "last", value: "true")) }
-        try journal.observation(answer.body, pairs, at: recording.clock.now())
+        try connection.journal.observation(answer.body, pairs, at: recording.clock.now())
     }
 }
 
@@ -227,7 +215,9 @@ extension CloudKitSession {
                 try await failed(fault, answer, name, wait: nil, isFault: true)
                 return nil
             }
-            try await succeeded()
+            connection.backoff.reset()
+            connection.forgetTrouble()
+            try await connection.open()
             return Answer(status: 200, body: answer.body, json: json)
         case 408, 429, 500...599:
             // CloudKit states the wait in the body, in seconds.
@@ -236,25 +226,14 @@ extension CloudKitSession {
             return nil
         default:
             try record(answer, name)
-            try close("refused")
-            try await append()
+            try connection.close("refused")
+            try await connection.append()
             throw Self.error(
                 .refused,
                 "CloudKit answered with status \(answer.status)",
                 "sign in again, and give the new tokens"
             )
         }
-    }
-
-    /// Notes a good answer; the first one opens a connection.
-    private func succeeded() async throws {
-        backoff.reset()
-        lastTrouble = nil
-        guard !isOpen else { return }
-        isOpen = true
-        complaints.succeeded("connected")
-        try journal.open(at: recording.clock.now())
-        try await append()
     }
 
     /// Records a failure, opens a gap, and waits by the backoff, or longer if the server demands it.
@@ -270,40 +249,19 @@ extension CloudKitSession {
         wait: Int64?,
         isFault: Bool = false
     ) async throws {
-        complaints.failed("no answer", reason)
         if let answer { try record(answer, name, fault: isFault ? reason : nil) }
-        try close(reason)
-        let time = recording.clock.now()
-        if !journal.openGaps.contains(where: { $0.to == nil }) {
-            try journal.openGap("unreachable", from: journal.lastInbound ?? time, closes: "snapshot", at: time)
-        }
-        try await append()
-        guard follows || backoff.count < Self.failuresMax else {
+        try await connection.failed(reason)
+        guard follows || connection.backoff.count < PolledConnection.failuresMax else {
             throw Self.error(.io, "CloudKit gave no answer that can be used (\(reason))", "try again later")
         }
-        let own = backoff.next()
+        let own = connection.backoff.next()
         let told = Duration.seconds(min(max(0, wait ?? 0), Self.waitSecondsMax))
         try await recording.clock.sleep(max(own, told))
     }
 
-    /// Records an answer that cannot be used, without its body, unless the last one recorded had the same status. The
-    /// path leaves out the query, which holds the tokens (I14).
+    /// Records an answer that cannot be used. The path leaves out the query, which holds the tokens (I14).
     private func record(_ answer: HTTPAccess.Answer, _ name: String, fault: String? = nil) throws {
-        guard lastTrouble != answer.status else { return }
-        lastTrouble = answer.status
-        let (path, time) = ("records/\(name)", recording.clock.now())
-        try journal.http(answer.status, path: path, headers: answer.headers, fault: fault, at: time)
-    }
-
-    /// Records the end of a run of answers, if one goes on. Code 0: it is no WebSocket.
-    private func close(_ reason: String) throws {
-        guard isOpen else { return }
-        isOpen = false
-        try journal.close(WebSocketClosure(code: 0, reason: reason), at: recording.clock.now())
-    }
-
-    private func append() async throws {
-        try await recording.append(journal.take())
+        try connection.record(answer.status, path: "records/\(name)", headers: answer.headers, fault: fault)
     }
 
     /// An error without an object: the URL holds tokens (I14).

@@ -6,38 +6,28 @@ import Logging
 /// A client of GitHub's REST API that follows its rules: it waits when told to, pauses when little of the rate limit is
 /// left, and records both. Used by one task.
 ///
-/// A run of answers counts as a connection: it opens with the first answer and closes with a failure. The journal's
-/// bookmark is not used, because the source's bookmark is the branch's tip; connections and gaps are read back from the
-/// log.
+/// The journal's bookmark is not used, because the source's bookmark is the branch's tip; connections and gaps are read
+/// back from the log.
 final class GitHubClient {
     private let recording: Recording
     /// Scheme, host, port and path of the API, without a slash at the end; targets begin with one.
     private let base: String
     private let token: TokenSource?
     private let follows: Bool
-    private var journal: ConnectionJournal
-    private var complaints: Complaints
-    private var backoff: Backoff
+    private let connection: PolledConnection
     /// The token in use; `nil` if the next request must read it anew.
     private var tokenNow: String?
     /// The level that was recorded last.
     private var level = GitHubRate.Level.normal
     /// When requests may go on, in seconds since 1970; `nil` if they may now.
     private var pausedUntil: Int64?
-    /// True from the first answer until a failure; always false unless following.
-    private var isOpen = false
-    /// The status recorded last; the same one again is not recorded. `nil` after a good answer.
-    private var lastTrouble: Int?
     /// The rate limits met in a row.
     private var limitCount = 0
     /// When the last mark of life was left, by the clock's `elapsed`.
     private var markedAt: Duration?
 
-    /// The most failures in a row before a run that does not follow gives up.
-    private static let failuresMax = 5
     /// The longest wait that GitHub may demand, in seconds: the hour of its limit, and a little for clocks that differ.
     private static let waitSecondsMax: Int64 = 3_700
-    private static let backoffMax = Duration.seconds(60)
     /// The wait after a secondary rate limit that states none, in seconds: GitHub's documentation demands a minute.
     private static let secondaryWait: Int64 = 60
 
@@ -46,15 +36,20 @@ final class GitHubClient {
         self.base = base
         self.token = token?.noted(in: recording.secrets)
         self.follows = follows
-        backoff = Backoff(max: Self.backoffMax, random: recording.random)
-        complaints = Complaints(recording)
         let alive = recording.history.bookmark.flatMap { GitHubBookmark($0)?.alive }
         let history = try RecordedPast(recording.history).journalHistory(recording.history, aliveAt: alive)
-        journal = try ConnectionJournal(
+        let journal = try ConnectionJournal(
             source: recording.source,
             kind: .gitCommit,
             history: history,
             clock: recording.clock
+        )
+        connection = PolledConnection(
+            recording,
+            journal: journal,
+            closes: "replay",
+            waitMax: .seconds(60),
+            keepsBookmark: false
         )
     }
 
@@ -176,8 +171,8 @@ extension GitHubClient {
         level = rate.level
         let text = "\(rate.used) % of the rate limit is used"
         if level == .normal { recording.log.notice("\(text)") } else { recording.log.warning("\(text)") }
-        try journal.limit(level.rawValue, used: rate.used, reset: rate.reset, at: recording.clock.now())
-        try await append()
+        try connection.journal.limit(level.rawValue, used: rate.used, reset: rate.reset, at: recording.clock.now())
+        try await connection.append()
     }
 
     /// Above 95 % of the limit, waits until the hour is over.
@@ -187,7 +182,7 @@ extension GitHubClient {
         let seconds = min(max(0, reset - recording.clock.now().seconds + 1), Self.waitSecondsMax)
         guard seconds > 0 else { return }
         try openGap("rate limit")
-        try await append()
+        try await connection.append()
         try await recording.clock.sleep(.seconds(seconds))
     }
 
@@ -198,21 +193,17 @@ extension GitHubClient {
         recording.log.warning("limited", metadata: ["status": "\(answer.status)", "seconds": "\(seconds)"])
         try record(answer, target)
         try openGap("rate limit")
-        try await append()
+        try await connection.append()
         try await recording.clock.sleep(.seconds(min(seconds, Self.waitSecondsMax)))
     }
 
     /// Notes a good answer; the first one opens a connection.
     private func succeeded(_ status: Int) async throws {
-        backoff.reset()
+        connection.backoff.reset()
         limitCount = 0
         // A 404 stays noted, so that a missing branch is recorded once, not at every poll.
-        if status < 400 { lastTrouble = nil }
-        guard follows, !isOpen else { return }
-        isOpen = true
-        complaints.succeeded("connected")
-        try journal.open(at: recording.clock.now())
-        try await append()
+        if status < 400 { connection.forgetTrouble() }
+        if follows { try await connection.open() }
     }
 
     /// Records a failure, opens a gap, and waits by the backoff.
@@ -226,22 +217,19 @@ extension GitHubClient {
         _ target: String,
         isFault: Bool = false
     ) async throws {
-        complaints.failed("no answer", reason)
         if let answer { try record(answer, target, fault: isFault ? reason : nil) }
-        try close(reason)
-        try openGap("unreachable")
-        try await append()
-        guard follows || backoff.count < Self.failuresMax else {
+        try await connection.failed(reason, opensGap: follows)
+        guard follows || connection.backoff.count < PolledConnection.failuresMax else {
             throw error(.io, "GitHub gave no answer that can be used (\(reason))", "try again later")
         }
-        try await recording.clock.sleep(backoff.next())
+        try await recording.clock.sleep(connection.backoff.next())
     }
 
     /// Records a refusal, and returns its error for the caller to throw.
     private func refused(_ answer: HTTPAccess.Answer, _ target: String) async throws -> IngestError {
         try record(answer, target)
-        try close("refused")
-        try await append()
+        try connection.close("refused")
+        try await connection.append()
         let reason = "GitHub answered with status \(answer.status) to \(Self.path(target))"
         return error(.refused, reason, "check the repository's name and the token's rights (--token-env)")
     }
@@ -250,24 +238,8 @@ extension GitHubClient {
         IngestError(code, operation: "ingest github", object: recording.source.rawValue, reason: reason, advice: advice)
     }
 
-    /// Records an answer, unless the last one recorded had the same status.
     private func record(_ answer: HTTPAccess.Answer, _ target: String, fault: String? = nil) throws {
-        guard lastTrouble != answer.status else { return }
-        lastTrouble = answer.status
-        try journal.http(
-            answer.status,
-            path: Self.path(target),
-            headers: answer.headers,
-            fault: fault,
-            at: recording.clock.now()
-        )
-    }
-
-    /// Records the end of a run of answers, if one goes on. Code 0: it is no WebSocket.
-    private func close(_ reason: String) throws {
-        guard isOpen else { return }
-        isOpen = false
-        try journal.close(WebSocketClosure(code: 0, reason: reason), at: recording.clock.now())
+        try connection.record(answer.status, path: Self.path(target), headers: answer.headers, fault: fault)
     }
 
     /// The target without its query, for events and messages.
@@ -277,35 +249,26 @@ extension GitHubClient {
 // MARK: - Runs and gaps
 
 extension GitHubClient {
-    /// Appends the journal's events without its bookmark, because this source's bookmark is the branch's tip.
-    private func append() async throws {
-        var pieces = journal.take()
-        pieces.removeMarks()
-        try await recording.append(pieces)
-    }
-
     /// Opens a gap, unless one goes on. The next tip's commits name their parents, so reading them closes it as a
     /// replay does.
     private func openGap(_ reason: String) throws {
-        guard follows, !journal.openGaps.contains(where: { $0.to == nil }) else { return }
-        let time = recording.clock.now()
-        try journal.openGap(reason, from: journal.lastInbound ?? time, closes: "replay", at: time)
+        if follows { try connection.openGap(reason) }
     }
 
     /// Opens the gap since the last run, if there was one.
     func beginRun() async throws {
         guard follows else { return }
-        try journal.beginRun(topics: [nil], asksForPast: false, closes: "replay", at: recording.clock.now())
-        try await append()
+        try connection.beginRun()
+        try await connection.append()
     }
 
     /// Notes that everything up to the branch's tip at the instant `asked` is recorded, and closes the gaps.
     func caughtUp(_ tip: String?, at asked: Timestamp) async throws {
-        journal.noteAlive(at: asked)
+        connection.journal.noteAlive(at: asked)
         try await markAlive(tip)
-        guard !journal.openGaps.isEmpty else { return }
-        try journal.closeGaps(by: "replay", at: recording.clock.now()) { _ in true }
-        try await append()
+        guard !connection.journal.openGaps.isEmpty else { return }
+        try connection.journal.closeGaps(by: "replay", at: recording.clock.now()) { _ in true }
+        try await connection.append()
     }
 
     /// Leaves a mark of life in the bookmark, at most once a minute (I29).
@@ -314,24 +277,21 @@ extension GitHubClient {
         let now = recording.clock.elapsed()
         if let markedAt, now - markedAt < LifeMarks.interval { return }
         markedAt = now
-        let bookmark = GitHubBookmark(tip: tip, alive: journal.lastInbound)
+        let bookmark = GitHubBookmark(tip: tip, alive: connection.journal.lastInbound)
         try await recording.append(SourceBatch(bookmark: bookmark.bytes))
     }
 
     /// Records that the branch does not exist, once.
     func noteMissing(_ answer: HTTPAccess.Answer, _ target: String) async throws {
         try record(answer, target)
-        try await append()
+        try await connection.append()
     }
 
     /// Records that the recorder stops, and opens the gap that the next run closes (I29).
     ///
     /// - Parameter error: why it gives up; `nil` if it was told to stop or is done.
     func stop(_ error: (any Error)? = nil) async throws {
-        guard follows else { return }
-        try close(WebSocketClosure.ended(by: error).reason)
-        try journal.endRun(topics: [nil], closes: "replay", at: recording.clock.now())
-        try await append()
+        if follows { try await connection.stop(error) }
     }
 }
 #endif

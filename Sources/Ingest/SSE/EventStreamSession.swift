@@ -8,17 +8,10 @@ import NIOCore
 /// One run of a recorder of an event stream: the state that outlives a connection. Used by one task.
 struct EventStreamSession {
     private let recording: Recording
-    /// Its `session` is the last event's id.
-    private var journal: ConnectionJournal
-    private var backoff: Backoff
+    /// The session of its journal is the last event's id.
+    private let connection: PolledConnection
     /// What the stream's fields have set: the last id, also of earlier runs, and the wait.
     private var fields: EventStreamFields
-    private var complaints: Complaints
-    /// True while a connection is open, as the log shows it.
-    private var isOpen = false
-    /// The status of the last answer that was no stream; the same status again is not recorded again. `nil` after a
-    /// stream.
-    private var lastRefusal: Int?
     /// The id that this connection's request sent; `nil` for none.
     private var sentID: String?
     /// True once people were told that the id cannot be sent.
@@ -40,9 +33,7 @@ struct EventStreamSession {
     init(_ recording: Recording, journal: ConnectionJournal, path: String) {
         self.recording = recording
         beginsWithSnapshot = path.split(separator: "/").contains { $0 == "subscribe" || $0 == "status" }
-        self.journal = journal
-        backoff = Backoff(max: Self.waitMax, random: recording.random)
-        complaints = Complaints(recording)
+        connection = PolledConnection(recording, journal: journal, closes: "nothing", waitMax: Self.waitMax)
         fields = EventStreamFields(lastEventID: journal.session.map { String(decoding: $0, as: UTF8.self) } ?? "")
     }
 
@@ -99,7 +90,8 @@ struct EventStreamSession {
 
     /// Opens the gap since the last run, if there was one. Its events are appended with those of the first attempt.
     mutating func beginRun() throws {
-        try journal.beginRun(topics: [nil], asksForPast: false, closes: closer, at: recording.clock.now())
+        connection.closes = closer
+        try connection.beginRun()
     }
 
     /// Records the stream of an answer until it ends; returns false if the remote wants no other connection (status
@@ -124,12 +116,12 @@ struct EventStreamSession {
             return true
         default:
             try await refused(stream, path: path)
-            if waits, journal.hasWorked { return true }
+            if waits, connection.journal.hasWorked { return true }
             throw Self.error(.refused, "the server answered with status \(stream.status)")
         }
         if let fault = Self.fault(of: stream) {
             try await refused(stream, path: path, fault: fault)
-            if waits, journal.hasWorked { return true }
+            if waits, connection.journal.hasWorked { return true }
             throw Self.error(.refused, fault)
         }
         try await read(stream)
@@ -148,19 +140,18 @@ struct EventStreamSession {
     ///
     /// - Parameter reason: a few fixed words, never remote text.
     mutating func lost(_ reason: String) async throws {
-        complaints.failed("disconnected", reason)
+        connection.complain("disconnected", reason)
         let time = recording.clock.now()
-        if isOpen { try journal.close(WebSocketClosure(code: 0, reason: reason), at: time) }
-        isOpen = false
+        try connection.close(reason, at: time)
         try closeEndedGaps(at: time)
         try openGap(at: time)
-        try await append()
+        try await connection.append()
     }
 
     /// Waits before the next connection: by the backoff, or longer if the remote's `retry` demands it.
     mutating func wait() async throws {
         let asked = fields.retryMilliseconds.map { Duration.milliseconds($0) }
-        let own = backoff.next()
+        let own = connection.backoff.next()
         try await recording.clock.sleep(max(own, asked ?? .zero))
     }
 
@@ -169,11 +160,10 @@ struct EventStreamSession {
     /// - Parameter error: why it gives up; `nil` if it was told to stop or is done.
     mutating func stop(_ error: (any Error)? = nil) async throws {
         let time = recording.clock.now()
-        if isOpen { try journal.close(.ended(by: error), at: time) }
-        isOpen = false
+        try connection.close(WebSocketClosure.ended(by: error).reason, at: time)
         try closeEndedGaps(at: time)
-        try journal.endRun(topics: [nil], closes: closer, at: time)
-        try await append()
+        connection.closes = closer
+        try await connection.stop(error, at: time)
     }
 }
 
@@ -182,13 +172,10 @@ extension EventStreamSession {
     ///
     /// - Throws: `HTTPTrouble` if the connection fails; `CancellationError`; the errors of `append`.
     private mutating func read(_ stream: HTTPAccess.Stream) async throws {
-        try journal.open(at: recording.clock.now())
-        isOpen = true
-        lastRefusal = nil
+        connection.forgetTrouble()
         heardAt = nil
         fields.beginStream()
-        complaints.succeeded("connected")
-        try await append()
+        try await connection.open()
         var splitter = EventStreamSplitter()
         var isFirst = true
         do {
@@ -203,7 +190,7 @@ extension EventStreamSession {
                 }
                 if chunk.readableBytes > 0 { try heard(at: time, waitsForReplay: isFirst) }
                 for event in events { try take(event, isFirst: &isFirst) }
-                try await append()
+                try await connection.append()
             }
         } catch {
             // An event can be complete and still wait for an LF, which cannot come any more.
@@ -221,10 +208,10 @@ extension EventStreamSession {
     private mutating func take(_ event: EventStreamSplitter.Event, isFirst: inout Bool) throws {
         switch event.content {
         case .oversize(let length, let hash):
-            try journal.oversize(length: length, hash: hash, at: event.completedAt)
-            if isFirst { try journal.closeGaps(by: "nothing", at: event.completedAt) { _ in true } }
+            try connection.journal.oversize(length: length, hash: hash, at: event.completedAt)
+            if isFirst { try connection.journal.closeGaps(by: "nothing", at: event.completedAt) { _ in true } }
         case .whole(let bytes):
-            try journal.frame(.in, bytes[...], at: event.completedAt)
+            try connection.journal.frame(.in, bytes[...], at: event.completedAt)
             let before = fields.lastEventID
             let message = fields.read(bytes)
             // A batch may end with this event, so its bookmark must already name its id.
@@ -233,10 +220,10 @@ extension EventStreamSession {
             let hasID = Self.hasID(bytes)
             guard isFirst, message != nil || hasID else { return }
             let closer = closer(firstID: hasID ? fields.lastEventID : "", data: message?.data ?? "")
-            try journal.closeGaps(by: closer, at: event.completedAt) { _ in true }
+            try connection.journal.closeGaps(by: closer, at: event.completedAt) { _ in true }
         }
         isFirst = false
-        backoff.reset()
+        connection.backoff.reset()
         remember()
     }
 
@@ -246,20 +233,20 @@ extension EventStreamSession {
         let now = recording.clock.elapsed()
         guard let since = heardAt else {
             heardAt = now
-            return journal.endGaps(at: time) { _ in true }
+            return connection.journal.endGaps(at: time) { _ in true }
         }
         if waitsForReplay, now - since >= Self.replayWait { try closeEndedGaps(at: time) }
     }
 
     /// Closes, by nothing, the gaps that have an end: nothing will show what was missed in them.
     private mutating func closeEndedGaps(at time: Timestamp) throws {
-        try journal.closeGaps(by: "nothing", at: time) { $0.to != nil }
+        try connection.journal.closeGaps(by: "nothing", at: time) { $0.to != nil }
     }
 
     /// Puts the last id into the bookmark of the last event made.
     private mutating func remember() {
-        journal.session = Array(fields.lastEventID.utf8)
-        journal.markLast()
+        connection.journal.session = Array(fields.lastEventID.utf8)
+        connection.journal.markLast()
     }
 
     /// True if the event has a field `id`. The id itself does not tell: it stays from the event before.
@@ -273,28 +260,19 @@ extension EventStreamSession {
     /// Records an answer that is no stream, and opens a gap.
     private mutating func refused(_ stream: HTTPAccess.Stream, path: String, fault: String? = nil) async throws {
         let time = recording.clock.now()
-        if stream.status != lastRefusal {
-            let headers = stream.headers
-            try journal.http(stream.status, path: path, headers: headers, fault: fault, at: time)
-        }
-        lastRefusal = stream.status
-        complaints.failed("refused", fault ?? "status \(stream.status)")
+        try connection.record(stream.status, path: path, headers: stream.headers, fault: fault, at: time)
+        connection.complain("refused", fault ?? "status \(stream.status)")
         // After 204 the stream has ended for good, so nothing can be missed.
         if stream.status != 204 { try openGap(at: time) }
-        try await append()
+        try await connection.append()
     }
 
+    /// Before the first connection nothing was heard, so the gap begins at the first attempt.
     private mutating func openGap(at time: Timestamp) throws {
-        // One gap covers all attempts until the next connection.
-        guard !journal.openGaps.contains(where: { $0.to == nil }) else { return }
-        // Before the first connection nothing was heard, so the gap begins at the first attempt.
+        let journal = connection.journal
         let reason = journal.hasConnected ? GapReason.disconnected : .unreachable
-        let from = journal.hasConnected ? journal.lastInbound ?? time : time
-        try journal.openGap(reason.rawValue, from: from, closes: closer, at: time)
-    }
-
-    private mutating func append() async throws {
-        try await recording.append(journal.take())
+        connection.closes = closer
+        try connection.openGap(reason.rawValue, from: journal.hasConnected ? journal.lastInbound : time, at: time)
     }
 
     /// The error of a run that does not follow and got no answer.

@@ -7,12 +7,7 @@ extension IngestCommand {
     ///
     /// - Throws: `ExitCode` 128 + signal after a signal, as shells count.
     func recordLive() async throws {
-        let source: any LiveSource =
-            switch kind {
-            case .realtime: try realtime.source(address, rest, live, name: try sourceName())
-            case .gateway: try gateway.source(address, rest, live, name: try sourceName())
-            default: try polledSource()
-            }
+        let source = try settings().makeSource(follows: live.follow)
         let options = write.storeOptions(isQuiet: output.quiet)
         let run = LiveIngest(
             log: log,
@@ -27,15 +22,30 @@ extension IngestCommand {
         if let signal { throw ExitCode(128 + signal) }
     }
 
-    /// A source whose settings are also those of `record --config`. Both kinds have the same words; `sse` never stands
-    /// in, because other kinds do not come here.
-    private func polledSource() throws -> any LiveSource {
+    /// The settings, which are also those of `record --config`. Both kinds have the same words; `sse` never stands in,
+    /// because other kinds do not come here.
+    ///
+    /// - Throws: `ValidationError` for a gateway without any token.
+    private func settings() throws -> SourceSettings {
         var settings = SourceSettings(kind: SourceSettings.Kind(rawValue: kind.rawValue) ?? .sse, address: address)
         (settings.name, settings.branch) = (name, git.branch)
         settings.allowsAlternates = git.allowAlternates
         (settings.tokenEnvironment, settings.tokenFile) = (live.tokenEnv, live.tokenFile)
-        polled.apply(to: &settings)
-        return try settings.makeSource(follows: live.follow)
+        settings.rest = rest.base
+        settings.intents = gateway.intents
+        (settings.refreshURL, settings.refreshFile) = (gateway.refreshURL, gateway.refreshFile)
+        settings.tables = realtime.table
+        settings.api = polled.api
+        settings.patterns = polled.patterns
+        // `--poll` both turns polling on and sets its interval.
+        settings.polls = polled.poll != nil
+        settings.interval = polled.poll ?? polled.interval
+        settings.keyEnvironment = realtime.apiKeyEnv ?? polled.apiTokenEnv
+        settings.environment = polled.environment
+        if kind == .gateway, live.tokenEnv == nil, live.tokenFile == nil, gateway.refreshFile == nil {
+            throw ValidationError("a gateway needs a token: give --token-env or --token-file")
+        }
+        return settings
     }
 }
 #endif
