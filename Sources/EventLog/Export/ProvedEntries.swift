@@ -61,7 +61,7 @@ public struct ProvedEntries: Sendable {
     /// The root that all entries must share, with its log's size; `nil` before the first valid proof.
     public private(set) var root: KeptRoot?
 
-    /// Reads a document, a list of documents, or one document a line; `nil` if no entry has a proof, as in a bare proof.
+    /// Reads a document, a list of documents, or one document per line; `nil` if no entry has a proof, as in a bare proof.
     ///
     /// - Parameters:
     ///   - forEnvelope: Whether the text of a redacted event may be unproved.
@@ -192,7 +192,7 @@ extension ProvedEntries {
         var around: [String] = []
     }
 
-    /// The entries of one document, or of one document a line; `nil` if a line is not JSON.
+    /// The entries of one document, or of one document per line; `nil` if a line is not JSON.
     private static func entries(in text: UnsafeRawBufferPointer) -> [Found]? {
         if let entries = try? entries(ofDocument: text) { return entries }
         var all: [Found] = []

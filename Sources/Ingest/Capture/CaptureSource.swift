@@ -1,6 +1,6 @@
 public import EventLog
 
-/// Records a capture: JSON lines, one frame or file observation a line (docs/events.md).
+/// Records a capture: JSON lines, one frame or file observation per line (docs/events.md).
 ///
 /// An event's key is the capture's first time and the line's number, so a capture that has grown adds only what is new
 /// (I15).

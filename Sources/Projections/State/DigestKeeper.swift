@@ -6,7 +6,7 @@ import EventLog
 /// only a second call, after a change, makes a trie.
 struct DigestKeeper: Sendable {
     /// How much is known. It only moves down this list; `LogState.retain` begins anew with another keeper.
-    private enum Standing {
+    private enum Knowledge {
         /// The digest was never read.
         case unasked
         /// The digest was read or taken, and no event came since.
@@ -17,10 +17,10 @@ struct DigestKeeper: Sendable {
         case kept
     }
 
-    private var standing = Standing.unasked
-    /// The digest, while `standing` is `known`.
+    private var knowledge = Knowledge.unasked
+    /// The digest, while `knowledge` is `known`.
     private var known = StateDigest.noRows
-    /// The trie, while `standing` is `kept` and no caller of `startKeeping` has it.
+    /// The trie, while `knowledge` is `kept` and no caller of `startKeeping` has it.
     private var trie = StateDigest()
     /// The rows that the trie lacks, and which rows it contains.
     private var rows = DigestRows()
@@ -28,36 +28,36 @@ struct DigestKeeper: Sendable {
     private var changes: [StateDigest.Change] = []
 
     /// Whether a trie exists, so that changed rows must be noted.
-    var isBuilt: Bool { standing == .kept }
+    var isBuilt: Bool { knowledge == .kept }
 
     /// Remembers rows that may have changed. `source` is the index of their source in the state, which must not
     /// change from here on.
     @inline(__always)
     mutating func note(_ touched: [EntityKey], source: Int) {
-        switch standing {
+        switch knowledge {
         case .unasked, .outdated: break
-        case .known: standing = .outdated
+        case .known: knowledge = .outdated
         case .kept: rows.note(touched, source: source)
         }
     }
 
     /// Takes a digest that was kept, unless this keeper has its own.
     mutating func take(_ digest: Hash256) {
-        guard standing == .unasked else { return }
-        (known, standing) = (digest, .known)
+        guard knowledge == .unasked else { return }
+        (known, knowledge) = (digest, .known)
     }
 
     /// The digest of the sources. Every change since the last call must have been noted. Not to be called once a caller
     /// has taken the trie of `startKeeping`.
     mutating func digest(of sources: UnsafeMutableBufferPointer<SourceState>) -> Hash256 {
-        switch standing {
+        switch knowledge {
         case .known: return known
         case .unasked:
             let slices = sources.flatMap { source in
                 source.digestSlices(ShortLeaf.self) + [LeafSlice(source.issueLeaves().map { ShortLeaf($0) })]
             }
             if let root = StateDigest.root(of: slices) {
-                (known, standing) = (root, .known)
+                (known, knowledge) = (root, .known)
                 return root
             }
             trie = startKeeping(sources)
@@ -73,7 +73,7 @@ struct DigestKeeper: Sendable {
     /// Makes a trie of all rows and begins to note changes. The caller keeps the trie and applies what `takeChanges`
     /// gives. O(rows).
     mutating func startKeeping(_ sources: UnsafeMutableBufferPointer<SourceState>) -> StateDigest {
-        standing = .kept
+        knowledge = .kept
         rows = DigestRows()
         var trie = StateDigest()
         for index in sources.indices {

@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// Lists changes for people, as one JSON document, or as one JSON object a line.
+/// Lists changes for people, as one JSON document, or as one JSON object per line.
 ///
 /// A document is closed by `end` even if it is empty, so programs can parse it before they see exit code 1.
 final class AuditTextPrinter: AuditPrinter {

@@ -57,7 +57,7 @@ enum ListForm {
     case text
     /// As one JSON document.
     case document
-    /// As one JSON object a line.
+    /// As one JSON object per line.
     case lines
 }
 
@@ -67,7 +67,7 @@ struct JSONListOptions: ParsableArguments {
     @Flag(help: "Print one JSON document.")
     var json = false
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var jsonl = false
 
     /// The form that the two flags choose.

@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// Prints events one by one: as lines for people, as one JSON array, or as one JSON object a line. `begin` and `end`
+/// Prints events one by one: as lines for people, as one JSON array, or as one JSON object per line. `begin` and `end`
 /// must surround all events.
 final class EventPrinter {
     let output: StandardOutput

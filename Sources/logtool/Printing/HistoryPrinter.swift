@@ -57,7 +57,7 @@ struct HistoryPrinter {
         try output.line(JSONValue.object(document).lines)
     }
 
-    /// Prints an object a line, each with the entity, so that lines can be read alone.
+    /// Prints an object per line, each with the entity, so that lines can be read alone.
     func printLines() throws {
         for object in objects {
             var line: JSONObject = ["entity": .string(entity.description)]
