@@ -10,12 +10,11 @@ import Testing
     private static let count: UInt64 =
         ProcessInfo.processInfo.environment["EVENTLOG_HEALTHY_LOGS"].flatMap { UInt64($0) } ?? 40
 
-    @Test(arguments: 0..<count)
+    @Test(.enabled(if: PythonReader.isInstalled, "it needs python3-lmdb"), arguments: 0..<count)
     func everyReaderAgreesAboutAHealthyLog(seed: UInt64) throws {
         let aged = try AgedLog(ofSomeAge: seed)
         let name = "seed \(seed): \(aged.steps.map(\.rawValue).joined(separator: ", "))"
         let copies = try expectHealthy(aged.log.store, name)
-        guard PythonReader.isInstalled else { return }
         let expected = try aged.log.store.read { session in
             let root = try session.root(size: session.head.rawValue).hex
             return #"{"treeSize": "\#(session.head)", "root": "\#(root)"}"# + "\n"

@@ -5,14 +5,14 @@ import Testing
 
 /// Another program reads a log by `docs/format.md` alone: `docs/reader.py`, with Debian's python3-lmdb.
 @Suite struct PythonReaderTests {
-    @Test func theReaderFindsTheSameRoot() throws {
-        guard PythonReader.isInstalled else { return }
+    @Test(.enabled(if: PythonReader.isInstalled, "it needs python3-lmdb"))
+    func theReaderFindsTheSameRoot() throws {
         let log = try Self.log()
         #expect(try PythonReader.run([log.path]) == expected(of: log))
     }
 
-    @Test func theReaderFindsTheSameRootAfterADropOfEvents() throws {
-        guard PythonReader.isInstalled else { return }
+    @Test(.enabled(if: PythonReader.isInstalled, "it needs python3-lmdb"))
+    func theReaderFindsTheSameRootAfterADropOfEvents() throws {
         let log = try Self.log()
         let before = try expected(of: log)
         let dropped = (1...700 as ClosedRange<UInt64>).filter { $0 % 3 == 0 || (300...450).contains($0) }
@@ -22,8 +22,8 @@ import Testing
         #expect(try expected(of: log) != before)
     }
 
-    @Test func theReaderSeesAnAlteredByte() throws {
-        guard PythonReader.isInstalled else { return }
+    @Test(.enabled(if: PythonReader.isInstalled, "it needs python3-lmdb"))
+    func theReaderSeesAnAlteredByte() throws {
         let log = try Self.log()
         let file = URL(filePath: log.path + "/gen-000001/data.mdb")
         var data = try Data(contentsOf: file)

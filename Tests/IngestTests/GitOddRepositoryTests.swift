@@ -359,8 +359,9 @@ import Testing
         }
     }
 
-    @Test func theChatBranchIsReadWhole() throws {
-        guard let bundle = PackageRoot.shared("data/vibechannel.bundle")?.path else { return }
+    @Test(.needs(shared: "data/vibechannel.bundle"))
+    func theChatBranchIsReadWhole() throws {
+        let bundle = try #require(PackageRoot.shared("data/vibechannel.bundle")).path
         let directory = try TemporaryDirectory()
         try GitScratch.run(["clone", "-q", "-b", "vibechannel", bundle, directory.path("V")])
         let source = GitSource(
@@ -375,13 +376,14 @@ import Testing
         #expect(drafts.allSatisfy { $0.kind == .gitCommit })
     }
 
-    @Test func theRepositoriesOfTheDependenciesAreRead() throws {
-        let folder = PackageRoot.url.appendingPathComponent(".build/repositories")
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        if names.isEmpty { print("skipped: no repositories in \(folder.path)") }
-        for name in names.sorted() {
+    private static let repositories = PackageRoot.url.appendingPathComponent(".build/repositories")
+    private static let names = (try? FileManager.default.contentsOfDirectory(atPath: repositories.path)) ?? []
+
+    @Test(.enabled(if: !names.isEmpty, "it reads .build/repositories"))
+    func theRepositoriesOfTheDependenciesAreRead() throws {
+        for name in Self.names.sorted() {
             let source = GitSource(
-                repository: folder.appendingPathComponent(name).path,
+                repository: Self.repositories.appendingPathComponent(name).path,
                 name: try SourceName(name),
                 clock: { Timestamp(seconds: 0) }
             )

@@ -17,8 +17,9 @@ import Testing
         }
     }
 
-    @Test func everyConformanceTextIsAcceptedOrRefusedAsItShould() throws {
-        guard let folder = PackageRoot.shared("conformance/json") else { return }
+    @Test(.needs(shared: "conformance/json"))
+    func everyConformanceTextIsAcceptedOrRefusedAsItShould() throws {
+        let folder = try #require(PackageRoot.shared("conformance/json"))
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }
         var counts = ["y": 0, "n": 0, "i": 0]
         for file in files.sorted() {

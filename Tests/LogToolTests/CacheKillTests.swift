@@ -18,8 +18,8 @@ import Testing
     }
 
     /// Killed after a random time, in a rebuild or while it follows a log that grows.
-    @Test func aKilledRebuildOrFollowerLeavesAWholeCache() throws {
-        guard PythonDatabase.isAvailable else { return }
+    @Test(.enabled(if: PythonDatabase.isAvailable, "it needs python3 with sqlite3"))
+    func aKilledRebuildOrFollowerLeavesAWholeCache() throws {
         var random = SeededGenerator(seed: 22)
         let traffic = try Traffic(in: folder)
         #expect(try ToolRun.run(["rebuild", "L", "--to", "c.sqlite"], in: folder).exitCode == 0)
@@ -69,8 +69,8 @@ import Testing
     }
 
     /// Followed from the first event, built at the end, and built from the compacted log: the same rows, as Python reads them.
-    @Test func followedBuiltAndCompactedAreTheSame() throws {
-        guard PythonDatabase.isAvailable else { return }
+    @Test(.enabled(if: PythonDatabase.isAvailable, "it needs python3 with sqlite3"))
+    func followedBuiltAndCompactedAreTheSame() throws {
         _ = try EventStore.openOrCreate(at: folder.path("L"))
         let follower = try start(["rebuild", "L", "--to", "followed.sqlite", "--follow"])
         let traffic = try Traffic(in: folder)
@@ -100,8 +100,8 @@ import Testing
     }
 
     /// What a compaction drops leaves a cache that is followed, too.
-    @Test func aFollowerBuildsAnewAfterACompaction() throws {
-        guard PythonDatabase.isAvailable else { return }
+    @Test(.enabled(if: PythonDatabase.isAvailable, "it needs python3 with sqlite3"))
+    func aFollowerBuildsAnewAfterACompaction() throws {
         let traffic = try Traffic(in: folder)
         try traffic.grow(by: 400)
         let follower = try start(["rebuild", "L", "--to", "c.sqlite", "--follow"])

@@ -57,8 +57,8 @@ import Testing
         }
     }
 
-    @Test func aRepeatThatWasForgottenCounts() throws {
-        guard Self.isLong else { return print("skipped without EVENTLOG_LONG_TESTS=1: folds 140,000 frames") }
+    @Test(.enabled(if: isLong, "it folds 140,000 frames: EVENTLOG_LONG_TESTS=1"))
+    func aRepeatThatWasForgottenCounts() throws {
         let directory = try TemporaryDirectory()
         let store = try EventStore.openOrCreate(at: directory.path("L"))
         let first = Self.message(channel: 7, s: 1, content: "first")

@@ -10,9 +10,12 @@ import Testing
 @Suite struct ClientStateTests {
     private static let environment = ProcessInfo.processInfo.environment
 
-    @Test(arguments: ["retrocast-web", "sidebar-web", "vibechannel-vscode", "retrocast-server", "punchlist-server"])
+    @Test(
+        .needs(shared: "clients/compare.py"),
+        arguments: ["retrocast-web", "sidebar-web", "vibechannel-vscode", "retrocast-server", "punchlist-server"]
+    )
     func showsWhatTheClientHeld(client: String) throws {
-        guard let script = PackageRoot.shared("clients/compare.py") else { return }
+        let script = try #require(PackageRoot.shared("clients/compare.py"))
         let cases = try Self.cases(of: client, beside: script)
         let run = try Self.run(script, cases)
         #expect(run.exitCode == 0, "\(run.output.suffix(4_000))")

@@ -13,8 +13,9 @@ import Testing
         folder = try TemporaryDirectory()
     }
 
-    @Test func aSignalEndsARecorderCleanly() async throws {
-        guard let peer = try PythonPeer("gateway_peer.py", ["20"]) else { return }
+    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets"))
+    func aSignalEndsARecorderCleanly() async throws {
+        let peer = try PythonPeer("gateway_peer.py", ["20"])
         let tool = try start(peer)
         let seen = try await events { $0.contains { $0.contains("RESUMED") } && $0.contains { $0.contains("grün 19") } }
         #expect(!seen.isEmpty)
@@ -29,8 +30,9 @@ import Testing
         peer.stop()
     }
 
-    @Test func aRecorderThatWasKilledGoesOn() async throws {
-        guard let peer = try PythonPeer("gateway_peer.py", ["20"]) else { return }
+    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets"))
+    func aRecorderThatWasKilledGoesOn() async throws {
+        let peer = try PythonPeer("gateway_peer.py", ["20"])
         let first = try start(peer)
         _ = try await events { $0.contains { $0.contains("grün 19") } }
         #expect(first.end(SIGKILL).exitCode == SIGKILL)
@@ -44,8 +46,9 @@ import Testing
         peer.stop()
     }
 
-    @Test func aSecondRecorderOfASourceIsRefused() async throws {
-        guard let peer = try PythonPeer("gateway_peer.py", ["1"]) else { return }
+    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets"))
+    func aSecondRecorderOfASourceIsRefused() async throws {
+        let peer = try PythonPeer("gateway_peer.py", ["1"])
         let first = try start(peer)
         _ = try await events { $0.contains { $0.contains("heartbeat_interval") } }
         #expect(try start(peer).wait().exitCode == 11)

@@ -32,8 +32,9 @@ import Testing
         #expect(later.appended == 0)
     }
 
-    @Test func theRealBranchIsShownWhole() throws {
-        guard let bundle = PackageRoot.shared("data/vibechannel.bundle") else { return }
+    @Test(.needs(shared: "data/vibechannel.bundle"))
+    func theRealBranchIsShownWhole() throws {
+        let bundle = try #require(PackageRoot.shared("data/vibechannel.bundle"))
         let directory = try TemporaryDirectory()
         try Self.git(["clone", "-q", "-b", "vibechannel", bundle.path, directory.path("chat")])
         let store = try Self.ingest(directory.path("chat"), into: directory)

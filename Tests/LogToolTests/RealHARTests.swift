@@ -24,36 +24,38 @@ import Testing
         try check(name)
     }
 
-    @Test func mitmproxyWritesWhatTheServerSent() throws {
-        guard let mitmdump = program("mitmdump", variable: "EVENTLOG_MITMDUMP") else { return }
-        guard try makeHAR("mitmproxy", with: mitmdump) else { return }
+    @Test(
+        .enabled(if: program("mitmdump", variable: "EVENTLOG_MITMDUMP") != nil, "EVENTLOG_MITMDUMP names the program"),
+        .enabled(if: hasPeer, "it needs python3-websockets")
+    )
+    func mitmproxyWritesWhatTheServerSent() throws {
+        let mitmdump = try #require(Self.program("mitmdump", variable: "EVENTLOG_MITMDUMP"))
+        try makeHAR("mitmproxy", with: mitmdump)
         try check("mitmproxy")
         try compareWithServer()
     }
 
-    @Test func chromiumsDeveloperToolsWriteWhatTheServerSent() throws {
-        guard let chromium = program("chromium", variable: "EVENTLOG_CHROMIUM") else { return }
-        guard try makeHAR("chromium", with: chromium) else { return }
+    @Test(
+        .enabled(if: program("chromium", variable: "EVENTLOG_CHROMIUM") != nil, "EVENTLOG_CHROMIUM names the program"),
+        .enabled(if: hasPeer, "it needs python3-websockets")
+    )
+    func chromiumsDeveloperToolsWriteWhatTheServerSent() throws {
+        let chromium = try #require(Self.program("chromium", variable: "EVENTLOG_CHROMIUM"))
+        try makeHAR("chromium", with: chromium)
         try check("chromium")
         try compareWithServer()
     }
 
-    private func program(_ name: String, variable: String) -> String? {
+    private static func program(_ name: String, variable: String) -> String? {
         let environment = ProcessInfo.processInfo.environment
         let folders = (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
-        let found = ([environment[variable] ?? ""] + folders).first { FileManager.default.isExecutableFile(atPath: $0) }
-        if found == nil {
-            print("note: \(name) is not installed; its HAR is not tested (\(variable) names the program)")
-        }
-        return found
+        return ([environment[variable] ?? ""] + folders).first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs the peer; false, with a note, where its library is not installed.
-    private func makeHAR(_ how: String, with program: String) throws -> Bool {
-        guard try PythonPeer.has("websockets.legacy", "/usr/bin/python3") else {
-            print("note: python3-websockets is not installed; the HAR of \(how) is not tested")
-            return false
-        }
+    private static let hasPeer = PythonPeer.isInstalled("websockets.legacy")
+
+    /// Runs the peer.
+    private func makeHAR(_ how: String, with program: String) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/python3")
         let script = PackageRoot.url.appending(path: "Fixtures/peers/har_peer.py").path
@@ -64,8 +66,7 @@ import Testing
         try process.run()
         process.waitUntilExit()
         let told = String(decoding: try Data(contentsOf: URL(filePath: folder.path("errors"))), as: UTF8.self)
-        #expect(process.terminationStatus == 0, "\(told.suffix(600))")
-        return process.terminationStatus == 0
+        try #require(process.terminationStatus == 0, "\(told.suffix(600))")
     }
 
     private func events(_ log: String) throws -> [[String: Any]] {

@@ -5,7 +5,10 @@ import Testing
 
 /// Other people's test vectors: JSONTestSuite for reading, the RFC 8785 examples for canonical output.
 @Suite struct JSONConformanceTests {
-    @Test(arguments: files(in: "conformance/json/test_parsing"))
+    @Test(
+        .needs(shared: "conformance/json"),
+        arguments: files(in: "conformance/json/test_parsing")
+    )
     func readsWhatTheSuiteSays(file: URL) throws {
         let accepted = (try? JSONValue.parse(Array(Data(contentsOf: file)))) != nil
         switch file.lastPathComponent.prefix(2) {
@@ -15,7 +18,10 @@ import Testing
         }
     }
 
-    @Test(arguments: files(in: "conformance/jcs/testdata/input"))
+    @Test(
+        .needs(shared: "conformance/jcs"),
+        arguments: files(in: "conformance/jcs/testdata/input")
+    )
     func writesTheCanonicalForm(file: URL) throws {
         let expected = file.deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "output").appending(path: file.lastPathComponent)

@@ -9,11 +9,10 @@ public enum PackageRoot {
     /// The scenarios.
     public static let scenarios = url.appending(path: "Fixtures/events")
 
-    /// Material that stands beside the package and is not part of it; `nil`, with a printed note, where it is missing.
+    /// Material that stands beside the package and is not part of it; `nil` where it is missing. A test that needs it is
+    /// enabled if it is there, so that a run without it shows the test as skipped.
     public static func shared(_ path: String) -> URL? {
         let file = url.deletingLastPathComponent().appending(path: "shared").appending(path: path)
-        if FileManager.default.fileExists(atPath: file.path) { return file }
-        print("note: skipped, for \(path) is not in the folder `shared` beside the package")
-        return nil
+        return FileManager.default.fileExists(atPath: file.path) ? file : nil
     }
 }

@@ -7,23 +7,27 @@ public final class PythonPeer {
     /// Where it listens, on 127.0.0.1.
     public let port: Int
 
-    /// Starts a script of `Fixtures/peers`; `nil`, with a note, where the library is not installed.
-    public init?(_ script: String, _ arguments: [String], library: String = "websockets") throws {
-        let python = "/usr/bin/python3"
-        guard FileManager.default.isExecutableFile(atPath: python), try Self.has(library, python) else {
-            print("note: python3-\(library) is not installed; \(script) is not tested")
-            return nil
-        }
+    private static let python = "/usr/bin/python3"
+
+    /// A script ended before it listened.
+    public struct DidNotStart: Error {
+        let script: String
+    }
+
+    /// Starts a script of `Fixtures/peers`, whose library must be installed.
+    public init(_ script: String, _ arguments: [String]) throws {
         let path = PackageRoot.url.appending(path: "Fixtures/peers/\(script)").path
         let output = Pipe()
-        process.executableURL = URL(filePath: python)
+        process.executableURL = URL(filePath: Self.python)
         process.arguments = [path] + arguments
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { return nil }
+        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw DidNotStart(script: script)
+        }
         self.port = port
     }
 
@@ -33,14 +37,17 @@ public final class PythonPeer {
         process.waitUntilExit()
     }
 
-    /// Whether a library is installed.
-    public static func has(_ library: String, _ python: String) throws -> Bool {
+    /// True if a library of Python is installed.
+    public static func isInstalled(_ library: String) -> Bool {
         let process = Process()
         process.executableURL = URL(filePath: python)
         process.arguments = ["-c", "import \(library)"]
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        guard (try? process.run()) != nil else { return false }
         process.waitUntilExit()
         return process.terminationStatus == 0
     }
+
+    /// True if the peers that speak WebSocket can run.
+    public static let hasWebSockets = isInstalled("websockets")
 }

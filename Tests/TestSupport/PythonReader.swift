@@ -4,14 +4,8 @@ import Foundation
 public enum PythonReader {
     private static let python = "/usr/bin/python3"
 
-    /// Whether it can run; says so once where it cannot.
-    public static let isInstalled: Bool = {
-        if FileManager.default.isExecutableFile(atPath: python), (try? PythonPeer.has("lmdb", python)) == true {
-            return true
-        }
-        print("note: skipped, for \(python) has no module lmdb; on Debian: apt-get install python3-lmdb")
-        return false
-    }()
+    /// True if it can run. On Debian: apt-get install python3-lmdb.
+    public static let isInstalled = PythonPeer.isInstalled("lmdb")
 
     /// Reads logs; gives what the reader prints of them, one line each, errors included.
     public static func run(_ paths: [String]) throws -> String {

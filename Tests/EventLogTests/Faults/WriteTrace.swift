@@ -17,12 +17,8 @@ struct WriteTrace {
     let steps: [Step]
 
     /// Runs a test of this bundle in a process of its own, with every write below a path noted.
-    ///
-    /// - Returns: `nil`, with a printed note, where the library is not there or cannot be loaded before others.
-    static func recording(_ test: String, environment: [String: String], root: String, to file: String) throws -> Self?
-    {
+    static func recording(_ test: String, environment: [String: String], root: String, to file: String) throws -> Self {
         let run = try TracedRun(test, environment: environment, root: root, trace: file)
-        guard let run else { return nil }
         guard run.exitCode == 0 else { throw TracedRun.Failure(output: run.output) }
         return WriteTrace(try Data(contentsOf: URL(filePath: file)))
     }
@@ -80,13 +76,12 @@ struct TracedRun {
     let exitCode: Int32
 
     /// - Parameter trace: the file to note everything in; nothing is noted if `nil`.
-    init?(_ test: String, environment: [String: String], root: String, trace: String?) throws {
-        guard let library = Self.library else { return nil }
+    init(_ test: String, environment: [String: String], root: String, trace: String?) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = ["--testing-library", "swift-testing", "--filter", test]
         var all = ProcessInfo.processInfo.environment.merging(environment) { _, given in given }
-        all["LD_PRELOAD"] = library
+        all["LD_PRELOAD"] = Self.library
         all["WRITE_TRACE_ROOT"] = root
         all["WRITE_TRACE"] = trace
         process.environment = all
@@ -101,11 +96,11 @@ struct TracedRun {
     }
 
     /// The library lies beside the test bundle.
-    private static let library: String? = {
+    private static let library: String = {
         let bundle = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        let file = bundle.deletingLastPathComponent().appending(path: "libWriteTrace.so").path
-        if FileManager.default.fileExists(atPath: file) { return file }
-        print("note: skipped, for there is no library that can be loaded before others here")
-        return nil
+        return bundle.deletingLastPathComponent().appending(path: "libWriteTrace.so").path
     }()
+
+    /// True if the library is there.
+    static let isAvailable = FileManager.default.fileExists(atPath: library)
 }

@@ -8,23 +8,32 @@ struct LoopbackCertificate {
     let certificatePath: String
     let keyPath: String
 
-    /// Makes one; `nil` where there is no openssl program.
-    init?(in directory: String) throws {
+    /// True if there is an openssl program.
+    static let isAvailable = (try? openssl(["version"])) == 0
+
+    /// Makes one.
+    init(in directory: String) throws {
         certificatePath = "\(directory)/certificate.pem"
         keyPath = "\(directory)/key.pem"
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+        let arguments = [
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
             "2",
             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
             "-keyout", keyPath, "-out", certificatePath,
         ]
+        guard try Self.openssl(arguments) == 0 else { throw CocoaError(.fileNoSuchFile) }
+    }
+
+    /// Runs openssl, and returns how it ended.
+    private static func openssl(_ arguments: [String]) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["openssl"] + arguments
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { return nil }
+        return process.terminationStatus
     }
 
     /// What a server shows.

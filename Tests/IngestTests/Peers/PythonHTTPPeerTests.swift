@@ -7,26 +7,27 @@ import Testing
 @testable import Ingest
 
 /// Recorders against HTTP servers that other people wrote, over TLS with a certificate of one's own.
-@Suite(.hangGuard) struct PythonHTTPPeerTests {
+@Suite(
+    .hangGuard,
+    .enabled(if: PythonPeer.isInstalled("aiohttp"), "they need python3-aiohttp"),
+    .enabled(if: LoopbackCertificate.isAvailable, "they need the program openssl")
+)
+struct PythonHTTPPeerTests {
     private let folder: TemporaryDirectory
 
     init() throws {
         folder = try TemporaryDirectory()
     }
 
-    /// The server, and the file that its certificate is checked against; `nil`, with a note, where one cannot be had.
-    private func peer(events: Int = 100) throws -> (peer: PythonPeer, trustFile: String)? {
-        guard let certificate = try LoopbackCertificate(in: folder.url.path) else {
-            print("note: no openssl program; http_peer.py is not tested")
-            return nil
-        }
+    /// The server, and the file that its certificate is checked against.
+    private func peer(events: Int = 100) throws -> (peer: PythonPeer, trustFile: String) {
+        let certificate = try LoopbackCertificate(in: folder.url.path)
         let arguments = [String(events), certificate.certificatePath, certificate.keyPath]
-        guard let peer = try PythonPeer("http_peer.py", arguments, library: "aiohttp") else { return nil }
-        return (peer, certificate.certificatePath)
+        return (try PythonPeer("http_peer.py", arguments), certificate.certificatePath)
     }
 
     @Test func anEventStreamOfAnotherProgramIsRecordedWholeOverTLS() async throws {
-        guard let (peer, trustFile) = try peer() else { return }
+        let (peer, trustFile) = try peer()
         let bench = try LiveBench(trustFile: trustFile)
         let source = try EventStreamSource(
             url: "https://localhost:\(peer.port)/subscribe",
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test func recordsOfAnotherProgramAreReadPageByPageOverTLS() async throws {
-        guard let (peer, trustFile) = try peer() else { return }
+        let (peer, trustFile) = try peer()
         let bench = try LiveBench(trustFile: trustFile)
         let file = folder.path("token")
         try Data("w+1/=\n".utf8).write(to: URL(fileURLWithPath: file))
@@ -72,7 +73,7 @@ import Testing
     }
 
     @Test func aCertificateOfNobodysIsNotTrusted() async throws {
-        guard let (peer, _) = try peer() else { return }
+        let (peer, _) = try peer()
         let bench = try LiveBench()
         let source = try EventStreamSource(
             url: "https://localhost:\(peer.port)/subscribe",

@@ -7,8 +7,9 @@ import Testing
 
 /// Recorders against WebSocket servers that other people wrote.
 @Suite(.hangGuard) struct PythonPeerTests {
-    @Test func aGatewayOfAnotherProgramIsRecordedAndResumed() async throws {
-        guard let peer = try PythonPeer("gateway_peer.py", ["200"]) else { return }
+    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets"))
+    func aGatewayOfAnotherProgramIsRecordedAndResumed() async throws {
+        let peer = try PythonPeer("gateway_peer.py", ["200"])
         let bench = try RecorderBench()
         let source = try GatewaySource(
             url: "ws://127.0.0.1:\(peer.port)/?v=10&encoding=json",
@@ -31,8 +32,9 @@ import Testing
         peer.stop()
     }
 
-    @Test func aPhoenixServerOfAnotherProgramIsRecordedAndJoinedAgain() async throws {
-        guard let peer = try PythonPeer("realtime_peer.py", ["100"]) else { return }
+    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets"))
+    func aPhoenixServerOfAnotherProgramIsRecordedAndJoinedAgain() async throws {
+        let peer = try PythonPeer("realtime_peer.py", ["100"])
         let bench = try RecorderBench()
         let source = try RealtimeSource(
             url: "ws://127.0.0.1:\(peer.port)/realtime/v1/websocket?vsn=2.0.0",
