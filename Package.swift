@@ -60,15 +60,16 @@ let package = Package(
             dependencies: ["CLMDB", "JSON", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
             swiftSettings: settingsOfSystemCalls
         ),
+        .target(name: "Kinds", dependencies: ["EventLog"], swiftSettings: settings),
         .target(
             name: "Projections",
-            dependencies: ["CLibYAML", "EventLog", "JSON"],
+            dependencies: ["CLibYAML", "EventLog", "JSON", "Kinds"],
             swiftSettings: settings
         ),
         .target(
             name: "Ingest",
             dependencies: [
-                "EventLog", "JSON",
+                "EventLog", "JSON", "Kinds",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: recorders),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "Metrics", package: "swift-metrics", condition: recorders),
@@ -93,7 +94,7 @@ let package = Package(
         .executableTarget(
             name: "logtool",
             dependencies: [
-                "EventLog", "EventLogTesting", "Ingest", "JSON", "Projections",
+                "EventLog", "EventLogTesting", "Ingest", "JSON", "Kinds", "Projections",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
@@ -151,7 +152,7 @@ let package = Package(
         .testTarget(
             name: "ProjectionsTests",
             dependencies: [
-                "Projections", "EventLog", "JSON", "TestSupport",
+                "Projections", "EventLog", "JSON", "Kinds", "TestSupport",
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
@@ -173,7 +174,7 @@ let package = Package(
         .testTarget(
             name: "LogToolTests",
             dependencies: [
-                "logtool", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON",
+                "logtool", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON", "Kinds",
                 "StateTrace",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -43,7 +43,12 @@ public struct EventKind: Hashable, Sendable, CustomStringConvertible {
 
     /// Makes a kind from a literal of the program. Traps on a literal that breaks the limit.
     public init(_ literal: StaticString) {
-        self.rawValue = literal.description
+        self.init(listed: literal.description)
+    }
+
+    /// Makes a kind from a list in the program. Traps on a text that breaks the limit.
+    package init(listed rawValue: String) {
+        self.rawValue = rawValue
         precondition((1...EnvelopeLimits.kindBytesMax).contains(rawValue.utf8.count), "kind has 1 to 64 bytes")
     }
 

@@ -37,11 +37,11 @@ struct CaptureFit {
     /// True if a frame that looks like `found` can be of the given kind. Some item lists look like no kind, and the
     /// pieces of a stream are cut anywhere.
     private func fits(_ found: CaptureKind?) -> Bool {
-        switch kind {
-        case .gateway, .realtime: found == kind
-        case .items: found == nil || found == .items
-        case .sse: isStream
-        case .status: true
+        switch kind.sign {
+        case .members: found == kind
+        case .someMembers: found == nil || found == kind
+        case .stream: isStream
+        case .nothing: true
         }
     }
 

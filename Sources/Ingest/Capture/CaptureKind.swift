@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 
 /// The kind of a capture's frames.
 public enum CaptureKind: String, CaseIterable, Sendable {
@@ -13,13 +14,35 @@ public enum CaptureKind: String, CaseIterable, Sendable {
     /// Observations of status files.
     case status
 
-    var eventKind: EventKind {
+    /// What frames of the kind are recorded as.
+    var known: KnownKind {
         switch self {
         case .gateway: .gatewayFrame
         case .realtime: .realtimeFrame
         case .sse: .serverSentEvent
         case .items: .itemsMessage
         case .status: .statusFile
+        }
+    }
+
+    var eventKind: EventKind { EventKind(known) }
+
+    /// What shows that frames are of the kind (`CaptureKindGuess`).
+    enum Sign {
+        /// Members that every frame has, or most frames have.
+        case members, someMembers
+        /// The beginning of a stream.
+        case stream
+        /// Nothing within a frame: the kind is given, or shown by lines of another form.
+        case nothing
+    }
+
+    var sign: Sign {
+        switch self {
+        case .gateway, .realtime: .members
+        case .items: .someMembers
+        case .sse: .stream
+        case .status: .nothing
         }
     }
 }

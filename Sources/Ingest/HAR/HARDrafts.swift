@@ -100,7 +100,7 @@ extension HARDrafts {
         return try FrameDraft(
             recordedAt: from,
             source: source,
-            kind: EventKind("recorder.gap/1" as StaticString),
+            kind: .recorderGap,
             key: Self.gapKey(part) + (isClosed ? "/closed" : ""),
             attributes: try Attributes([
                 Attributes.Pair(name: "connection", value: part.name),

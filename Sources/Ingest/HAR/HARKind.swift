@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 
 /// A protocol whose traffic a HAR may contain. The events are those that the protocol's recorder would have made.
 public enum HARKind: String, CaseIterable, Sendable {
@@ -15,16 +16,12 @@ public enum HARKind: String, CaseIterable, Sendable {
 
     /// The kind of a WebSocket by its frames; `nil` if no recorder of WebSockets takes them.
     init?(_ kind: CaptureKind?) {
-        switch kind {
-        case .gateway: self = .gateway
-        case .realtime: self = .realtime
-        case .items: self = .items
-        case .sse, .status, nil: return nil
-        }
+        guard let kind, let known = Self(rawValue: kind.rawValue), known.frame != nil else { return nil }
+        self = known
     }
 
     /// The kind of the events made of a WebSocket's messages; `nil` if the protocol has no WebSocket.
-    var frameKind: EventKind? {
+    var frame: KnownKind? {
         switch self {
         case .gateway: .gatewayFrame
         case .realtime: .realtimeFrame
@@ -34,7 +31,7 @@ public enum HARKind: String, CaseIterable, Sendable {
     }
 
     /// The kind of the events made of answers; `nil` if the protocol's recorder sends no requests for the state.
-    var answerKind: EventKind? {
+    var answer: KnownKind? {
         switch self {
         case .gateway: .gatewayREST
         case .realtime: .realtimeREST
@@ -42,4 +39,7 @@ public enum HARKind: String, CaseIterable, Sendable {
         case .sse, .items: nil
         }
     }
+
+    var frameKind: EventKind? { frame.map { EventKind($0) } }
+    var answerKind: EventKind? { answer.map { EventKind($0) } }
 }

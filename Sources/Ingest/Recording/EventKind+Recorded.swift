@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 
 /// The kinds of events that recorders append (docs/events.md).
 extension EventKind {
@@ -14,6 +15,7 @@ extension EventKind {
     static let cloudKitRecords = EventKind("cloudkit.records/1" as StaticString)
     static let recorderGap = EventKind("recorder.gap/1" as StaticString)
     static let recorderHTTP = EventKind("recorder.http/1" as StaticString)
+    static let recorderLimit = EventKind(KnownKind.recorderLimit)
     static let recorderLink = EventKind("recorder.link/1" as StaticString)
     static let recorderOversize = EventKind("recorder.oversize/1" as StaticString)
 }

@@ -1,5 +1,6 @@
 public import EventLog
 import JSON
+import Kinds
 
 /// One recorder's status, as its source's events in the log show it. Only `isRunning` comes from elsewhere: the
 /// source's lock.
@@ -77,13 +78,13 @@ public struct RecorderStatus: Sendable {
     /// Takes the source's next event. Kinds that are not the recorder's own come from the remote.
     private mutating func take(_ envelope: Envelope, _ payload: [UInt8]) {
         lastTime = max(lastTime ?? envelope.recordedAt, envelope.recordedAt)
-        switch envelope.kind.rawValue {
-        case "recorder.link/1": takeLink(envelope)
-        case "recorder.gap/1": takeGap(envelope, payload)
-        case "recorder.http/1":
+        switch KnownKind(envelope.kind) {
+        case .recorderLink: takeLink(envelope)
+        case .recorderGap: takeGap(envelope, payload)
+        case .recorderHTTP:
             retries += 1
             noteUnconnected(envelope)
-        case "recorder.limit/1":
+        case .recorderLimit:
             let reset = envelope.attributes["reset"].flatMap { Int64($0) }.map { Timestamp(seconds: $0) }
             let used = envelope.attributes["used"].flatMap { Int($0) } ?? 0
             rate = Rate(level: envelope.attributes["level"] ?? "normal", used: used, reset: reset)

@@ -35,7 +35,7 @@ extension ConnectionJournal {
         let frame = FrameDraft(
             recordedAt: time,
             source: source,
-            kind: EventKind("recorder.limit/1" as StaticString),
+            kind: .recorderLimit,
             key: "\(counters.name)/l/\(counters.nextLimit())",
             attributes: try Self.attributes(["level": level, "used": String(used), "reset": String(reset)], counters)
         )

@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 
 /// Finds the scopes of one source's events, in sequence order, without folding them.
 ///
@@ -56,9 +57,6 @@ struct SourceScan {
         state.begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
         namedMessages = []
         switch EventFamily(kind: envelope.kind) {
-        case .git, .items, .status, .cloudRecords, .realtime:
-            isDivided = false
-            return .undivided
         case .gap, .oversize, .notice, .unknown: return .nothing
         case .gateway, .link:
             state.decode(envelope, payload: payload)
@@ -75,6 +73,10 @@ struct SourceScan {
             case .channels(let named): return .everything(naming: named)
             case .everything, .undivided: return scope
             }
+        // Sources of any other family are not divided: their state is folded whole.
+        default:
+            isDivided = false
+            return .undivided
         }
     }
 

@@ -1,4 +1,5 @@
 package import EventLog
+import Kinds
 
 /// The links between the events of a list: which touch the same things, and which need earlier ones.
 ///

@@ -1,4 +1,5 @@
 package import EventLog
+package import Kinds
 
 /// The log and the state that a cache was made of: the rows of its meta table (I30). Decides whether a cache can be
 /// followed or must be made anew.

@@ -1,3 +1,5 @@
+import Kinds
+
 /// One way in which a client reads the same bytes otherwise than the remote meant them (I16).
 ///
 /// Each rule is checked at one place, where the client departs from the canonical reading. `docs/profiles.md` names the

@@ -1,3 +1,5 @@
+import Kinds
+
 /// A set of reading rules: how one reading departs from what the remotes meant. Empty for `canonical`. One word of 128
 /// bits, as each event and row looks into it.
 public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiteral {

@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 
 /// The lanes of a log (one source, kind and attributes each) and how a replay treats their events, found once per lane.
 /// Lane numbers are those of one session's log. Only the reading thread uses it; folding threads get copies of `lanes`.
@@ -12,7 +13,7 @@ final class ReplayLanes {
     }
 
     /// How a replay treats the events of a lane. `unknown` until its first event comes.
-    private enum Standing: UInt8 {
+    private enum Treatment: UInt8 {
         case unknown
         case leftOut
         case included
@@ -22,7 +23,7 @@ final class ReplayLanes {
 
     /// By number; `nil` for lanes whose events have not come yet.
     private(set) var lanes: [Lane?] = []
-    private var standings: [Standing] = []
+    private var treatments: [Treatment] = []
     private let options: ReplayOptions
     /// False if a rule is about gateway frames: the short way reads canonically.
     private let takesPlainFrames: Bool
@@ -37,28 +38,28 @@ final class ReplayLanes {
     func included(_ event: borrowing EventView) -> Int? {
         if !options.without.isEmpty, options.without.contains(event.sequence) { return nil }
         let number = Int(event.laneNumber)
-        if number >= standings.count || standings[number] == .unknown { add(event, number) }
-        return standings[number] == .leftOut ? nil : number
+        if number >= treatments.count || treatments[number] == .unknown { add(event, number) }
+        return treatments[number] == .leftOut ? nil : number
     }
 
     /// Whether plain frames of an included lane take the short way: inbound gateway frames that no reading rule is
     /// about.
     @inline(__always)
-    func mayBePlain(_ lane: Int) -> Bool { standings[lane] == .plain }
+    func mayBePlain(_ lane: Int) -> Bool { treatments[lane] == .plain }
 
     @inline(never)
     private func add(_ event: borrowing EventView, _ number: Int) {
         while lanes.count <= number {
             lanes.append(nil)
-            standings.append(.unknown)
+            treatments.append(.unknown)
         }
-        assert(lanes.count == standings.count, "every lane has one standing")
+        assert(lanes.count == treatments.count, "every lane has one treatment")
         lanes[number] = Lane(source: event.source, connection: event.attributes["connection"])
         let isFrame = event.kind.rawValue == GatewayDecoder.frameKind && event.attributes["dir"] != "out"
         if !(options.sources?.contains(event.source) ?? true) {
-            standings[number] = .leftOut
+            treatments[number] = .leftOut
         } else {
-            standings[number] = takesPlainFrames && isFrame && !event.isAct ? .plain : .included
+            treatments[number] = takesPlainFrames && isFrame && !event.isAct ? .plain : .included
         }
     }
 }

@@ -1,4 +1,5 @@
 public import EventLog
+import Kinds
 
 /// The state of one log at one sequence: the states of all its sources.
 ///

@@ -1,9 +1,11 @@
 import EventLog
+import Kinds
 
 /// The memory of one source's decoders, and its folds. Live and saved states share this type.
 ///
-/// To add a decoder or fold, add a property and its line in `visit`, and for a fold its sections in `fold(for:)`. The
-/// order of the properties is the order of the saved bytes, which other builds discard (I19).
+/// To add a decoder or fold, add a property and its line in `visit`, for a decoder its family in `decode` below, and for
+/// a fold its sections in `fold(for:)`. The order of the properties is the order of the saved bytes, which other builds
+/// discard (I19).
 struct SourceParts: Codable, Sendable {
     var gateway = GatewayDecoder()
     var itemMessages = ItemsDecoder()
@@ -86,6 +88,49 @@ extension SourcePartVisitor {
     @inline(__always)
     func visit<Part: Fold>(fold name: String, _ part: inout Part, _ context: inout Context) throws(Failure) {
         try visit(name, &part, &context)
+    }
+}
+
+// MARK: - Decoding
+
+extension SourceState {
+    /// Decodes one event, after `begin`. Its changes are in `changes` then. Total: an unknown kind and a payload that
+    /// does not decode become issues.
+    mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+        let family = family(of: envelope.kind)
+        context.rules = rules.forEvents(of: family)
+        rowRules.formUnion(context.rules)
+        // A client may not have read this event at all, for example while it was offline.
+        if !context.rules.isEmpty, !parts.attention.reads(envelope, context.rules) { return }
+        switch family {
+        case .git:
+            swap(&context.texts, &parts.messages.store.texts)
+            parts.commits.decode(envelope, payload: payload, into: &changes, context: &context)
+            swap(&context.texts, &parts.messages.store.texts)
+        case .gateway: parts.gateway.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .items: parts.itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .status: parts.statusFiles.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .oversize:
+            parts.recorderGaps.readOversize(at: context.event)
+            context.issue("a payload was too large to keep; its length and SHA-256 are in the event")
+        case .realtime: parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .link:
+            // These decoders remember connections; each passes over the links of others.
+            parts.gateway.decode(envelope, payload: payload, into: &changes, context: &context)
+            parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
+            parts.itemMessages.linkChanged(envelope)
+            parts.recorderGaps.readLink(envelope)
+            if !context.rules.isEmpty {
+                parts.itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
+            }
+        case .gatewayAnswer: readAnswer(envelope, payload: payload)
+        case .cloudRecords:
+            parts.cloudRecords.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .gap: parts.recorderGaps.read(payload, context: &context)
+        case .notice: if !context.rules.isEmpty { parts.commits.noteNotice(envelope) }
+        case .unknown:
+            context.issue("no decoder reads the kind \(envelope.kind)")
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 
 /// The state of one source: its decoders' memory and its folds.
 ///
@@ -25,7 +26,7 @@ struct SourceState: Sendable {
     var parts = SourceParts()
 
     /// The rules for the whole log. Each event is read by those for its family.
-    private let rules: ReadingRules
+    let rules: ReadingRules
     /// All rules by which an event of this source was read. Rows are made with them: empty for the canonical reading,
     /// and for sources that the rules do not concern.
     var rowRules: ReadingRules = []
@@ -79,46 +80,8 @@ struct SourceState: Sendable {
         for reason in context.reasons { issues.append(reason, at: context.event.sequence) }
     }
 
-    /// Decodes one event, after `begin`. Its changes are in `changes` then. Total: an unknown kind and a payload that
-    /// does not decode become issues.
-    mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
-        let family = family(of: envelope.kind)
-        context.rules = rules.forEvents(of: family)
-        rowRules.formUnion(context.rules)
-        // A client may not have read this event at all, for example while it was offline.
-        if !context.rules.isEmpty, !parts.attention.reads(envelope, context.rules) { return }
-        switch family {
-        case .git:
-            swap(&context.texts, &parts.messages.store.texts)
-            parts.commits.decode(envelope, payload: payload, into: &changes, context: &context)
-            swap(&context.texts, &parts.messages.store.texts)
-        case .gateway: parts.gateway.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .items: parts.itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .status: parts.statusFiles.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .oversize:
-            parts.recorderGaps.readOversize(at: context.event)
-            context.issue("a payload was too large to keep; its length and SHA-256 are in the event")
-        case .realtime: parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .link:
-            // These decoders remember connections; each passes over the links of others.
-            parts.gateway.decode(envelope, payload: payload, into: &changes, context: &context)
-            parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
-            parts.itemMessages.linkChanged(envelope)
-            parts.recorderGaps.readLink(envelope)
-            if !context.rules.isEmpty {
-                parts.itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
-            }
-        case .gatewayAnswer: readAnswer(envelope, payload: payload)
-        case .cloudRecords:
-            parts.cloudRecords.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .gap: parts.recorderGaps.read(payload, context: &context)
-        case .notice: if !context.rules.isEmpty { parts.commits.noteNotice(envelope) }
-        case .unknown:
-            context.issue("no decoder reads the kind \(envelope.kind)")
-        }
-    }
-
-    private mutating func family(of kind: EventKind) -> EventFamily {
+    /// The family of an event's kind.
+    mutating func family(of kind: EventKind) -> EventFamily {
         if let lastKind, lastKind.kind == kind { return lastKind.family }
         let family = EventFamily(kind: kind)
         lastKind = (kind, family)

@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 import Projections
 
 /// Decides which tables of a new cache are made from the log and which are copied from the previous cache

@@ -18,8 +18,8 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         abstract: "Record what a source gives; a later run takes only what is new.",
         usage: """
             logtool ingest LOG git REPO [--branch B] [--allow-alternates] [--follow] [options]
-            logtool ingest LOG capture FILE [--kind gateway|realtime|sse|items|status] [options]
-            logtool ingest LOG har FILE [--kind gateway|realtime|sse|items|cloudkit] [options]
+            logtool ingest LOG capture FILE [--kind \(CaptureKind.allCases.map(\.rawValue).joined(separator: "|"))] [options]
+            logtool ingest LOG har FILE [--kind \(HARKind.allCases.map(\.rawValue).joined(separator: "|"))] [options]
             logtool ingest LOG github OWNER/NAME [--branch B] [--api URL] [--token-env VAR] [--follow] [options]
             logtool ingest LOG sse URL [--follow] [options]
             logtool ingest LOG status DIR [--pattern GLOB] [--poll DURATION] [--follow] [options]
@@ -261,9 +261,27 @@ struct CaptureSourceOptions: ParsableArguments {
 }
 
 /// What a saved file contains. A capture and a HAR know different kinds, so each may be `nil`.
-enum SavedKind: String, CaseIterable, ExpressibleByArgument {
-    case gateway, realtime, sse, items, status, cloudkit
+struct SavedKind: ExpressibleByArgument, CaseIterable {
+    let rawValue: String
 
+    init?(argument: String) {
+        guard Self.names.contains(argument) else { return nil }
+        rawValue = argument
+    }
+
+    private init(_ name: String) {
+        rawValue = name
+    }
+
+    /// The kinds of captures, then those of HARs alone.
+    private static let names =
+        CaptureKind.allCases.map(\.rawValue)
+        + HARKind.allCases.map(\.rawValue).filter { CaptureKind(rawValue: $0) == nil }
+
+    static var allCases: [SavedKind] { names.map { SavedKind($0) } }
+    static var allValueStrings: [String] { names }
+
+    var defaultValueDescription: String { rawValue }
     var capture: CaptureKind? { CaptureKind(rawValue: rawValue) }
     var har: HARKind? { HARKind(rawValue: rawValue) }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Kinds
 
 /// The kind of remote that `play` replaces.
 enum PlayForm: String, CaseIterable, ExpressibleByArgument, Sendable {
@@ -8,13 +9,13 @@ enum PlayForm: String, CaseIterable, ExpressibleByArgument, Sendable {
     var isServer: Bool { self != .files && self != .git }
 
     /// The kind of event that a source must have to be played as this form.
-    var kind: String {
+    var kind: KnownKind {
         switch self {
-        case .gateway: "gateway.frame/1"
-        case .sse: "sse.event/1"
-        case .realtime: "realtime.frame/1"
-        case .files: "status.file/1"
-        case .git: "git.commit/1"
+        case .gateway: .gatewayFrame
+        case .sse: .serverSentEvent
+        case .realtime: .realtimeFrame
+        case .files: .statusFile
+        case .git: .gitCommit
         }
     }
 }

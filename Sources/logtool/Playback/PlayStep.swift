@@ -1,6 +1,7 @@
 #if Recorders
 import EventLog
 import Ingest
+import Kinds
 
 /// One step of a script: an event of the log, or an opening or closing that the log lacks. A step that was added has
 /// the sequence and time of the event that shows it.
@@ -97,7 +98,7 @@ struct PlayScript {
         var setsID = false
         try store.read { session in
             try session.forEachEvent(in: first...last) { event in
-                guard event.source == source, event.kind.rawValue == "sse.event/1" else { return true }
+                guard event.source == source, event.kind.is(.serverSentEvent) else { return true }
                 beginning = beginning ?? event.sequence
                 guard let named = event.withPayload({ EventStreamFields.id(setBy: Array($0)) }) else { return true }
                 // The last event that sets an id decides.
@@ -126,7 +127,7 @@ struct PlayScript {
                 let number = event.laneNumber
                 let lane = lanes[number] ?? PlayLane(of: event, source: source)
                 lanes[number] = lane
-                guard lane.role != .none else { return true }
+                guard lane.role != nil else { return true }
                 if batch.count >= Self.countMax || bytes >= Self.bytesMax {
                     next = event.sequence
                     return false
@@ -145,12 +146,8 @@ struct PlayScript {
 /// What events of one lane have in common: source, kind and attributes. It is read once for each lane and batch, so
 /// that texts are not compared for each event.
 private struct PlayLane {
-    /// What the events of a lane do to a playback; `none` for those of other sources and kinds.
-    enum Role {
-        case none, link, frame, answer, file, commit, rewrite, lost
-    }
-
-    let role: Role
+    /// What the lane's events do to a playback; `nil` for those of other sources, and of kinds that are not played.
+    let role: KnownKind.Play?
     /// True for frames that the recorder sent.
     let isOut: Bool
     let connection: String?
@@ -160,20 +157,7 @@ private struct PlayLane {
         attributes = event.attributes
         isOut = attributes["dir"] == "out"
         connection = attributes["connection"]
-        role = event.source == source ? Self.role(of: event.kind.rawValue) : .none
-    }
-
-    private static func role(of kind: String) -> Role {
-        switch kind {
-        case "recorder.link/1": .link
-        case "gateway.frame/1", "realtime.frame/1", "sse.event/1": .frame
-        case "gateway.rest/1", "realtime.rest/1": .answer
-        case "status.file/1": .file
-        case "git.commit/1": .commit
-        case "git.rewrite/1": .rewrite
-        case "recorder.oversize/1": .lost
-        default: .none
-        }
+        role = event.source == source ? KnownKind(event.kind)?.row.play : nil
     }
 }
 
@@ -211,7 +195,7 @@ private struct PlayLink {
         case .commit: add(.commit(event.withPayload { Array($0) }))
         case .rewrite: add(.rewrite(event.withPayload { Array($0) }))
         case .lost: add(.lost)
-        case .none: break
+        case nil: break
         }
     }
 

@@ -1,6 +1,7 @@
 #if Recorders
 import EventLog
 import Ingest
+import Kinds
 import Projections
 
 /// One playback: a source of a log, the form in which it is served, and the options.
@@ -22,7 +23,7 @@ struct Playback: Sendable {
     /// The sources of a log that have events of a form's kind, in order. Reads no events.
     static func sources(of store: EventStore, as form: PlayForm) throws -> [SourceName] {
         try store.read { session in
-            try session.kindsBySource().filter { $0.value.contains { $0.rawValue == form.kind } }.keys.sorted()
+            try session.kindsBySource().filter { $0.value.contains { $0.rawValue == form.kind.rawValue } }.keys.sorted()
         }
     }
 
@@ -33,10 +34,10 @@ struct Playback: Sendable {
         let sources = try sources(of: store, as: form)
         if let wanted {
             if sources.contains(wanted) { return wanted }
-            throw Failure("play: source \"\(wanted)\" has no \(form.kind) events", exitCode: Outcome.no)
+            throw Failure("play: source \"\(wanted)\" has no \(form.kind.rawValue) events", exitCode: Outcome.no)
         }
         if sources.count == 1 { return sources[0] }
-        if sources.isEmpty { throw Failure("play: the log has no \(form.kind) events", exitCode: Outcome.no) }
+        if sources.isEmpty { throw Failure("play: the log has no \(form.kind.rawValue) events", exitCode: Outcome.no) }
         let names = sources.map(\.rawValue).joined(separator: ", ")
         throw Failure("play: several sources can be played: \(names); choose one with --source")
     }

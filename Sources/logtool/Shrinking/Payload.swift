@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 import Projections
 
 /// A payload as a tree that can be cut: JSON, alone or in the lines of a Server-Sent Event.
@@ -38,22 +39,13 @@ struct Payload {
     }
 
     private var segments: [Segment]
-    private let family: Family
-
-    /// How much of a payload of this kind may be cut.
-    private enum Family {
-        case commit, frame, other
-    }
+    private let reader: KnownKind.Shrink
 
     /// Takes a payload apart by its kind. Bytes that are no JSON become one segment without a value.
     init(of draft: DraftEvent) {
-        switch draft.kind.rawValue {
-        case "git.commit/1", "git.rewrite/1": family = .commit
-        case "gateway.frame/1", "realtime.frame/1", "cloudkit.records/1": family = .frame
-        default: family = .other
-        }
+        reader = KnownKind(draft.kind)?.row.shrink ?? .value
         segments =
-            draft.kind.rawValue == "sse.event/1"
+            reader == .stream
             ? Self.lines(of: draft.payload)
             : [Segment(lead: [], value: try? JSONValue.parse(draft.payload), raw: draft.payload)]
     }
@@ -100,7 +92,7 @@ struct Payload {
     /// The cuts of one value: lines and length of a text, or the parts of a container.
     private func cuts(of value: JSONValue, at path: [Int], in segment: Int) -> [Cut] {
         if case .string(let text) = value {
-            let isOpen = family != .commit || isText(path, in: segment)
+            let isOpen = reader != .commit || isText(path, in: segment)
             let lines = isOpen && text.contains("\n") ? text.lines.count : 0
             let lengths = isOpen ? Self.lengths(for: text) : []
             return [
@@ -108,7 +100,7 @@ struct Payload {
                 Cut(segment: segment, path: path, kind: .text(lengths: lengths)),
             ]
         }
-        let isKept = family == .commit || family == .frame && path.isEmpty
+        let isKept = reader == .commit || reader == .frame && path.isEmpty
         return [Cut(segment: segment, path: path, kind: .parts(isKept ? 0 : value.children.count))]
     }
 
@@ -191,7 +183,7 @@ extension Payload {
 
     /// Maps a value. A Phoenix frame in list form begins with references, topic and event, which stay.
     private func mapped(_ value: JSONValue, _ body: (String) -> String) -> JSONValue {
-        guard family == .frame, let frame = value.array, frame.count == 5 else { return value.mapping(body) }
+        guard reader == .frame, let frame = value.array, frame.count == 5 else { return value.mapping(body) }
         return .array(frame.prefix(4) + [frame[4].mapping(body)])
     }
 }

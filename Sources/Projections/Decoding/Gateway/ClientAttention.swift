@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 
 /// Decides which recorded events a client would have received. Only profiles use it.
 ///
@@ -23,14 +24,15 @@ struct ClientAttention: Codable, Sendable {
     /// and remembers what came.
     mutating func reads(_ envelope: Envelope, _ rules: ReadingRules) -> Bool {
         if firstConnection == nil { firstConnection = envelope.attributes["connection"] }
-        if envelope.kind.rawValue == "recorder.link/1", envelope.attributes["link"] == "open" { openCount += 1 }
-        return switch envelope.kind.rawValue {
-        case EventFamily.gatewayAnswerKind, EventFamily.realtimeAnswerKind:
+        let kind = KnownKind(envelope.kind)
+        if kind == .recorderLink, envelope.attributes["link"] == "open" { openCount += 1 }
+        return switch kind {
+        case .gatewayREST, .realtimeREST:
             !rules.contains(.laterAnswersAreNotRead) || envelope.attributes["connection"] == firstConnection
                 || isGuildList(envelope, rules)
-        case "items.message/1":
+        case .itemsMessage:
             readsAnswer(rules) && readsConnection(rules)
-        case "sse.event/1":
+        case .serverSentEvent:
             readsEvent(rules) && readsConnection(rules)
         default: true
         }

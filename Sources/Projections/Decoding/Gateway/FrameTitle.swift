@@ -1,4 +1,5 @@
 package import EventLog
+import Kinds
 
 /// A frame's own name in a few words: `MESSAGE_DELETE`, `INSERT notes`, the subject of a commit.
 ///
@@ -12,16 +13,14 @@ package enum FrameTitle {
     /// Contains text of the remote as it came: the caller must make control characters harmless before printing it.
     package static func title(of kind: EventKind, payload: UnsafeRawBufferPointer) -> String? {
         guard payload.count <= payloadBytesMax else { return nil }
-        switch kind.rawValue {
-        case "sse.event/1": return fieldOfStream(payload)
-        case "gateway.frame/1": return parsed(payload).flatMap(gateway)
-        case "realtime.frame/1": return parsed(payload).flatMap(realtime)
-        case "git.commit/1": return parsed(payload)?["subject"]?.string
-        case "items.message/1": return parsed(payload).flatMap(items)
-        case "realtime.rest/1": return parsed(payload)?.array.map { count($0.count, "row") }
-        case "cloudkit.records/1": return parsed(payload)?["records"]?.array.map { count($0.count, "record") }
-        case "recorder.gap/1": return parsed(payload)?["reason"]?.string
-        default: return nil
+        switch KnownKind(kind)?.row.title {
+        case .streamEvent: return fieldOfStream(payload)
+        case .gatewayFrame: return parsed(payload).flatMap(gateway)
+        case .realtimeFrame: return parsed(payload).flatMap(realtime)
+        case .member(let name): return parsed(payload)?[name]?.string
+        case .count(let noun, let list):
+            return parsed(payload).flatMap { elements(of: $0, in: list) }.map { count($0.count, noun) }
+        case nil: return nil
         }
     }
 
@@ -58,8 +57,12 @@ package enum FrameTitle {
         return "\(change) \(table)"
     }
 
-    private static func items(_ message: JSONValue) -> String? {
-        (message.array ?? message["items"]?.array).map { count($0.count, "item") }
+    private static func elements(of value: JSONValue, in list: KnownKind.List) -> [JSONValue]? {
+        switch list {
+        case .payload: value.array
+        case .member(let name): value[name]?.array
+        case .payloadOrMember(let name): value.array ?? value[name]?.array
+        }
     }
 
     /// The last `event` field of a Server-Sent Event; without one it is a `message` (HTML, "Server-sent events").

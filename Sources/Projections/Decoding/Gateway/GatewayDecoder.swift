@@ -1,5 +1,6 @@
 import EventLog
 import JSON
+import Kinds
 
 /// Reads the frames of a Discord-like gateway (`gateway.frame/1`) and the starts of connections (`recorder.link/1`).
 ///
@@ -12,8 +13,8 @@ import JSON
 ///
 /// Source of the protocol: the upstream server's `internal/gateway/events.go` and `internal/models`.
 struct GatewayDecoder: EventDecoder {
-    static let frameKind = "gateway.frame/1"
-    static let linkKind = "recorder.link/1"
+    static let frameKind = KnownKind.gatewayFrame.rawValue
+    private static let linkKind = KnownKind.recorderLink.rawValue
 
     var connections = GatewayConnections()
     /// The user whose connection is recorded, from READY; `nil` before the first. It may change in the life of a log.

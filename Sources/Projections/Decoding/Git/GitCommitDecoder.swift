@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 
 /// Reads the commits of a chat kept as message files in a git branch: channels are top-level folders, messages the
 /// markdown files in them.
@@ -10,7 +11,7 @@ import EventLog
 /// `GitHistory` has the trees, `GitStep` finds a commit's own deeds, and `GitScene` turns them into changes. A commit
 /// that the log has already changes nothing.
 struct GitCommitDecoder: EventDecoder {
-    private static let rewriteKind = "git.rewrite/1"
+    private static let rewriteKind = KnownKind.gitRewrite.rawValue
 
     var history = GitHistory()
     /// The message files read so far. Not in facts or normal forms: the kept events give them again. A message
@@ -69,7 +70,7 @@ struct GitCommitDecoder: EventDecoder {
 
     /// Notes a recorder's notice that a request of its own failed on the server (5xx).
     mutating func noteNotice(_ envelope: Envelope) {
-        guard envelope.kind.rawValue == "recorder.http/1" else { return }
+        guard envelope.kind.is(.recorderHTTP) else { return }
         if envelope.attributes["status"]?.utf8.first == UInt8(ascii: "5") { client.noteFailure() }
     }
 

@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 
 /// Reads item lists: `items.message/1` (a WebSocket message) and `sse.event/1` (one Server-Sent Event).
 ///
@@ -27,24 +28,22 @@ struct ItemsDecoder: EventDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        if envelope.kind.rawValue == "recorder.link/1" {
+        if envelope.kind.is(.recorderLink) {
             return noteConnection(envelope, into: &changes, context: &context)
         }
         // A client's request names the project that it views.
         if envelope.attributes["dir"] == "out" { return noteView(payload, context: &context) }
         links.heard(envelope)
         let source = context.names.id(envelope.source.rawValue)
-        switch envelope.kind.rawValue {
-        case "sse.event/1":
-            readEvent(payload, source: source, into: &changes, context: &context)
-        default:
-            guard !readList(payload, source: source, into: &changes, context: &context) else { return }
-            guard let value = try? JSONValue.parse(payload) else {
-                return context.issue("items message: not one JSON text")
-            }
-            // Messages about the agent's state come between the lists.
-            if value["type"]?.string != "agent" { context.issue("items message: no snapshot of a list") }
+        if envelope.kind.is(.serverSentEvent) {
+            return readEvent(payload, source: source, into: &changes, context: &context)
         }
+        guard !readList(payload, source: source, into: &changes, context: &context) else { return }
+        guard let value = try? JSONValue.parse(payload) else {
+            return context.issue("items message: not one JSON text")
+        }
+        // Messages about the agent's state come between the lists.
+        if value["type"]?.string != "agent" { context.issue("items message: no snapshot of a list") }
     }
 
     /// Notes a link of the source that opened or closed.

@@ -1,5 +1,6 @@
 import EventLog
 import JSON
+import Kinds
 
 /// Reads realtime frames (`realtime.frame/1`), answers of PostgREST (`realtime.rest/1`), and `recorder.link/1` for the
 /// subscriptions.
@@ -29,11 +30,9 @@ struct RealtimeDecoder: EventDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        switch envelope.kind.rawValue {
-        case "recorder.link/1": return subscriptions.linkChanged(at: context.event)
-        case EventFamily.realtimeAnswerKind:
+        if envelope.kind.is(.recorderLink) { return subscriptions.linkChanged(at: context.event) }
+        if envelope.kind.is(.realtimeREST) {
             return readAnswer(envelope, payload: payload, into: &changes, context: &context)
-        default: break
         }
         let isInbound = envelope.attributes["dir"] != "out"
         let frame = RealtimeFrame(payload, key: key, &shapes)
