@@ -118,37 +118,13 @@ extension AppCache {
         let next = Current(state: state, meta: meta, decidedAt: decidedAt)
         let touched = try database.write { database in
             guard try CacheMeta(in: database, table: Self.metaTable) == before else { throw MovedOn() }
-            let touched = try lists.compactMap { try write($0, changes, next.state, in: database) }
+            let writer = SchemaWriter(schema: schema, database: database)
+            let touched = try next.state.write(changes, of: lists, asOf: CacheMeta.asOf(next.state), to: writer)
             try next.meta.write(in: database, table: Self.metaTable)
             return touched
         }
         current = next
-        return batch(meta, isRebuild: false, touched)
-    }
-
-    /// Writes what changed in one list; `nil` if nothing did.
-    private func write(
-        _ list: StateList,
-        _ changes: ChangedThings,
-        _ state: borrowing LogState,
-        in database: Database
-    ) throws -> Touched? {
-        let asOf = CacheMeta.asOf(state)
-        if list.isWrittenWhole {
-            try schema.apply(.cleared(list), in: database)
-            try state.forEachRow(of: list, asOf: asOf) {
-                try schema.apply(.row(list, CacheRow(json: $0)), in: database)
-            }
-            return (list, nil)
-        }
-        var keys: [CacheRow] = []
-        try state.forEachChange(of: list, in: changes, asOf: asOf) { key, rows in
-            let key = CacheRow(json: key)
-            if rows.isEmpty || list.isHistory { try schema.apply(.removed(list, key), in: database) }
-            for row in rows { try schema.apply(.row(list, CacheRow(json: row)), in: database) }
-            keys.append(key)
-        }
-        return keys.isEmpty ? nil : (list, keys)
+        return batch(meta, isRebuild: false, touched.map { ($0, $1?.map { CacheRow(json: $0) }) })
     }
 
     private func batch(_ meta: CacheMeta, isRebuild: Bool, _ touched: [Touched]) -> CacheBatch {
@@ -205,6 +181,25 @@ extension AppCache {
         try next.replace(database) { try schema.carryOver(from: $0, to: $1) }
         current = Current(state: state, meta: meta, decidedAt: decidedAt)
         return batch(meta, isRebuild: true, lists.map { ($0, nil) })
+    }
+}
+
+/// Writes changes of lists as a schema says.
+private struct SchemaWriter<Schema: CacheSchema>: ListWriter {
+    let schema: Schema
+    let database: Database
+
+    func clear(_ list: StateList) throws {
+        try schema.apply(.cleared(list), in: database)
+    }
+
+    func add(_ row: ListedRow, to list: StateList) throws {
+        try schema.apply(.row(list, CacheRow(json: row.json)), in: database)
+    }
+
+    func replace(_ key: JSONValue, by rows: [JSONValue], in list: StateList) throws {
+        if rows.isEmpty || list.isHistory { try schema.apply(.removed(list, CacheRow(json: key)), in: database) }
+        for row in rows { try schema.apply(.row(list, CacheRow(json: row)), in: database) }
     }
 }
 

@@ -31,19 +31,44 @@ extension LogState {
         }
     }
 
-    /// Calls `body` with each thing of a list that may have changed: the members of its key, and its rows, none if it
-    /// is gone. Not for lists that are written whole.
-    package func forEachChange(
-        of list: StateList,
-        in changes: ChangedThings,
+    /// Writes what has changed in some lists, list by list: all rows of a list that is written whole, of any other the rows of
+    /// each thing that may have changed.
+    ///
+    /// - Returns: The lists that were written, and the keys of their things; `nil` keys for a list that was written whole.
+    ///   Lists without a change are left out.
+    package func write(
+        _ changes: ChangedThings,
+        of lists: [StateList],
         asOf: Timestamp,
-        _ body: (_ key: JSONValue, _ rows: [JSONValue]) throws -> Void
-    ) rethrows {
-        for thing in changes.things where list.sections.contains(where: { $0.isTouched(by: thing.key.section) }) {
-            let source = sources[thing.source]
-            try body(source.keyRow(of: list, thing.key), source.rows(of: list, thing.key, asOf: asOf))
+        to writer: some ListWriter
+    ) throws -> [(list: StateList, keys: [JSONValue]?)] {
+        try lists.compactMap { list -> (list: StateList, keys: [JSONValue]?)? in
+            if list.isWrittenWhole {
+                try writer.clear(list)
+                try forEachListedRow(of: list, asOf: asOf) { try writer.add($0, to: list) }
+                return (list, nil)
+            }
+            var keys: [JSONValue] = []
+            for thing in changes.things where list.sections.contains(where: { $0.isTouched(by: thing.key.section) }) {
+                let source = sources[thing.source]
+                let key = source.keyRow(of: list, thing.key)
+                try writer.replace(key, by: source.rows(of: list, thing.key, asOf: asOf), in: list)
+                keys.append(key)
+            }
+            return keys.isEmpty ? nil : (list, keys)
         }
     }
+}
+
+/// Takes the changes of lists into a cache.
+package protocol ListWriter {
+    /// Removes all rows of a list that is written whole.
+    func clear(_ list: StateList) throws
+    /// Adds a row to a list that was cleared.
+    func add(_ row: ListedRow, to list: StateList) throws
+    /// Puts the rows of one thing in the place of those that it had, fewer or more; none if the thing is gone. `key` has the
+    /// members of the thing's key.
+    func replace(_ key: JSONValue, by rows: [JSONValue], in list: StateList) throws
 }
 
 /// The things that events may have changed, each once, in the order of their first change. Valid with the state that

@@ -79,31 +79,13 @@ struct CacheFollower {
         // An error rolls rows, sequence and digest back together, so the cache stays at the batch before.
         tables.connection.sqlGuard?.beginWork()
         let changed = try tables.connection.transaction {
-            var changed: [(name: String, keys: [JSONValue])] = []
-            for list in tables.lists { changed += try write(list, changes) }
+            let written = try state.write(changes, of: tables.lists, asOf: CacheMeta.asOf(state), to: self)
             try meta.write(to: tables.connection, table: tables.map.metaTable)
-            return changed
+            return written.flatMap { list, keys in
+                keys.map { keys in tables.tables(of: list).map { (name: $0.name, keys: keys) } } ?? []
+            }
         }
         return Batch(meta: meta, tables: changed)
-    }
-
-    /// Writes the changes of one list into the tables that it fills.
-    private func write(_ list: StateList, _ changes: ChangedThings) throws -> [(name: String, keys: [JSONValue])] {
-        let mapped = tables.tables(of: list)
-        let asOf = CacheMeta.asOf(state)
-        if list.isWrittenWhole {
-            for table in mapped { try deletions[table.name]?.deleteAll() }
-            try state.forEachListedRow(of: list, asOf: asOf) { try tables.insert($0, of: list) }
-            return []
-        }
-        var keys: [JSONValue] = []
-        try state.forEachChange(of: list, in: changes, asOf: asOf) { key, rows in
-            // All rows of the thing go first: one thing can have several rows (reactions), and now fewer than before.
-            for table in mapped { try deletions[table.name]?.delete(key) }
-            for row in rows { try tables.insert(.value(row), of: list) }
-            keys.append(key)
-        }
-        return keys.isEmpty ? [] : mapped.map { (name: $0.name, keys: keys) }
     }
 
     /// Refuses a second source for tables that cannot tell sources apart.
@@ -111,6 +93,22 @@ struct CacheFollower {
         for table in tables.map.tables {
             try deletions[table.name]?.check(sourceCount: state.sourceNames.count, of: table, in: tables.map)
         }
+    }
+}
+
+extension CacheFollower: ListWriter {
+    package func clear(_ list: StateList) throws {
+        for table in tables.tables(of: list) { try deletions[table.name]?.deleteAll() }
+    }
+
+    package func add(_ row: ListedRow, to list: StateList) throws {
+        try tables.insert(row, of: list)
+    }
+
+    /// All rows of the thing go first: one thing can have several rows (reactions), and now fewer than before.
+    package func replace(_ key: JSONValue, by rows: [JSONValue], in list: StateList) throws {
+        for table in tables.tables(of: list) { try deletions[table.name]?.delete(key) }
+        for row in rows { try tables.insert(.value(row), of: list) }
     }
 }
 
