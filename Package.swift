@@ -19,9 +19,12 @@ let package = Package(
     name: "eventlog",
     platforms: [.macOS(.v15)],
     products: [
+        .library(name: "CacheTables", targets: ["CacheTables"]),
         .library(name: "EventLog", targets: ["EventLog"]),
         .library(name: "Projections", targets: ["Projections"]),
         .library(name: "Ingest", targets: ["Ingest"]),
+        .library(name: "Playback", targets: ["Playback"]),
+        .library(name: "Reduction", targets: ["Reduction"]),
         .library(name: "EventLogCache", targets: ["EventLogCache"]),
         .library(name: "EventLogTesting", targets: ["EventLogTesting"]),
         .executable(name: "logtool", targets: ["logtool"]),
@@ -82,6 +85,25 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Playback",
+            dependencies: [
+                "EventLog", "Ingest", "Kinds", "Projections",
+                .product(name: "NIOCore", package: "swift-nio", condition: recorders),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: recorders),
+                .product(name: "NIOPosix", package: "swift-nio", condition: recorders),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: recorders),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "Reduction", dependencies: ["EventLog", "Kinds", "Projections"], swiftSettings: settings),
+        .target(
+            name: "CacheTables",
+            dependencies: [
+                "EventLog", "JSON", "Kinds", "Projections", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "EventLogTesting",
             dependencies: ["EventLog", "Ingest", "Projections"],
             swiftSettings: settings
@@ -94,15 +116,14 @@ let package = Package(
         .executableTarget(
             name: "logtool",
             dependencies: [
-                "EventLog", "EventLogTesting", "Ingest", "JSON", "Kinds", "Projections",
+                "CacheTables", "EventLog", "EventLogTesting", "Ingest", "JSON", "Kinds", "Playback", "Projections",
+                "Reduction",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "Metrics", package: "swift-metrics", condition: recorders),
                 .product(name: "NIOCore", package: "swift-nio", condition: recorders),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: recorders),
                 .product(name: "NIOPosix", package: "swift-nio", condition: recorders),
-                .product(name: "NIOWebSocket", package: "swift-nio", condition: recorders),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: recorders),
             ],
             swiftSettings: settings
@@ -175,6 +196,7 @@ let package = Package(
             name: "LogToolTests",
             dependencies: [
                 "logtool", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON", "Kinds",
+                "CacheTables", "Playback", "Reduction",
                 "StateTrace",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -5,7 +5,9 @@ import Testing
 /// What the program's modules may import.
 @Suite struct ImportsTests {
     /// All of Foundation brings tables of ICU, 34 MB of a program that is linked statically, where FoundationEssentials would do.
-    @Test(arguments: ["EventLog", "Projections", "Ingest", "EventLogTesting", "logtool"])
+    @Test(arguments: [
+        "EventLog", "Projections", "Ingest", "EventLogTesting", "Playback", "Reduction", "CacheTables", "logtool",
+    ])
     func allOfFoundationIsImportedOnlyWhereItsEssentialsAreNot(module: String) throws {
         let folder = PackageRoot.url.appending(path: "Sources/\(module)").path
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".swift") }

@@ -1,7 +1,7 @@
 import EventLog
 import Testing
 
-@testable import logtool
+@testable import Reduction
 
 @Suite struct BisectionTests {
     @Test(arguments: 1...40 as ClosedRange<UInt64>)

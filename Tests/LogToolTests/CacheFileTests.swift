@@ -1,8 +1,9 @@
 import Foundation
+import Projections
 import TestSupport
 import Testing
 
-@testable import logtool
+@testable import CacheTables
 
 @Suite struct CacheFileTests {
     let folder: TemporaryDirectory
@@ -25,10 +26,10 @@ import Testing
     @Test func aBuildThatFailsLeavesTheOldCache() throws {
         let cache = CacheFile(path: folder.path("c.sqlite"))
         try cache.replace(write("one"))
-        #expect(throws: Failure.self) {
+        #expect(throws: EngineError.self) {
             try cache.replace { path in
                 try write("half")(path)
-                throw Failure("the disk is full")
+                throw EngineError("the disk is full")
             }
         }
         #expect(try String(contentsOfFile: folder.path("c.sqlite"), encoding: .utf8) == "one")
@@ -48,7 +49,7 @@ import Testing
         #expect(try CacheFile(path: folder.path("notes.sqlite")).occupant() == .foreign)
         try FileManager.default.createSymbolicLink(atPath: folder.path("l.sqlite"), withDestinationPath: "notes.sqlite")
         #expect(try CacheFile(path: folder.path("l.sqlite")).occupant() == .foreign)
-        #expect(throws: Failure.self) { try CacheFile(path: folder.url.path).occupant() }
+        #expect(throws: EngineError.self) { try CacheFile(path: folder.url.path).occupant() }
     }
 
     private func write(_ text: String) -> (String) throws -> Void {

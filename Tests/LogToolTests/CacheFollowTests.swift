@@ -4,6 +4,7 @@ import Projections
 import TestSupport
 import Testing
 
+@testable import CacheTables
 @testable import logtool
 
 /// A cache that is kept current is the cache that a rebuild makes, row for row, as Python reads them.
@@ -127,7 +128,7 @@ import Testing
         let schema = try MappedSchema.own()
         var state = try store.read { try Replay.logState(of: $0) }
         let meta = CacheMeta(of: &state, identity: [0], profile: .canonical, schema: schema.hash)
-        let writer = CacheWriter(schema: schema, progress: Progress("building", isQuiet: true))
+        let writer = CacheWriter(schema: schema, report: { _ in })
         let plan = RebuildPlan(whole: schema.map, because: "it is a test")
         _ = try writer.write(state, meta: meta, to: path, by: plan)
         return (state, meta)

@@ -3,7 +3,7 @@ import Projections
 import TestSupport
 import Testing
 
-@testable import logtool
+@testable import CacheTables
 
 /// Maps of caches: what they can say, and what is told of a mistake.
 @Suite struct CacheMapTests {
@@ -60,10 +60,10 @@ import Testing
         ("meta: M\ntables:\n  m: {from: messages, columns: {a: id}}", "line 3: M is the table of the sequence"),
     ])
     func aMistakeNamesItsLineAndMember(text: String, reason: String) throws {
-        let failure = try #require(throws: Failure.self) { try CacheMapReader(name: "app.yaml").read(text) }
+        let failure = try #require(throws: EngineError.self) { try CacheMapReader(name: "app.yaml").read(text) }
         #expect(failure.description.hasPrefix("read map \"app.yaml\": "))
         #expect(failure.description.contains(reason), "\(failure)")
-        #expect(failure.exitCode == Outcome.trouble)
+        #expect(failure.code == .trouble)
     }
 
     @Test func aColumnTakesAMemberATemplateOrAConstant() throws {

@@ -4,6 +4,7 @@ import Projections
 import TestSupport
 import Testing
 
+@testable import Reduction
 @testable import logtool
 
 @Suite struct EventLinksTests {

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import CacheTables
 @testable import logtool
 
 /// Schemas, maps and caches that somebody made who means harm.

@@ -4,6 +4,7 @@ import Projections
 import TestSupport
 import Testing
 
+@testable import Reduction
 @testable import logtool
 
 /// Ctrl-C and kill -9 at random moments: the log stays as it was, the next run goes on or starts anew, and leaves nothing of the

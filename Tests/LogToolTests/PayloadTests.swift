@@ -2,7 +2,7 @@ import EventLog
 import Projections
 import Testing
 
-@testable import logtool
+@testable import Reduction
 
 @Suite struct PayloadTests {
     private func draft(_ kind: String, _ payload: String) throws -> DraftEvent {

@@ -4,6 +4,7 @@ import Projections
 import TestSupport
 import Testing
 
+@testable import Reduction
 @testable import logtool
 
 /// A known bug of an app: a scenario's events among normal traffic, and what tells that a client shows it.

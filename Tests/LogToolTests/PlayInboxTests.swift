@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@testable import logtool
+@testable import Playback
 
 @Suite(.hangGuard) struct PlayInboxTests {
     /// The limit may pass before the task that waits is suspended. Nothing else ends these waits.

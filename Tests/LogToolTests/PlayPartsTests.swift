@@ -4,6 +4,7 @@ import Foundation
 import Projections
 import Testing
 
+@testable import Playback
 @testable import logtool
 
 /// The parts of a playback that need no socket.

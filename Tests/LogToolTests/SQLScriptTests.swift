@@ -1,6 +1,6 @@
 import Testing
 
-@testable import logtool
+@testable import CacheTables
 
 @Suite struct SQLScriptTests {
     @Test func statementsEndAtSemicolonsOutsideTextsAndComments() throws {

@@ -4,7 +4,7 @@ import Projections
 import TestSupport
 import Testing
 
-@testable import logtool
+@testable import Reduction
 
 @Suite struct ShrinkSearchTests {
     /// A log of gateway frames: creates in three channels, edits, deletes, each drawn.
@@ -151,7 +151,7 @@ import Testing
 
     @Test func aTestThatAnEmptyLogPassesIsRefused() throws {
         let whole = try Self.candidate(events: 10, seed: 3)
-        #expect(throws: Failure.self) {
+        #expect(throws: EngineError.self) {
             _ = try Self.search(whole, Self.test("count(messages) < 1000"), workers: 1)
         }
     }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import logtool
+@testable import Reduction
 
 #if canImport(Glibc)
 import Glibc

@@ -2,6 +2,12 @@ import ArgumentParser
 import EventLog
 import Projections
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -87,7 +93,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         let store = try EventStore.open(at: log.path, options: options)
         // In the log's own folder where possible: a copy as large as the log may not fit into `TMPDIR`.
         guard dryRun, access(log.path, W_OK) != 0 else { return try compact(store, scratch: nil, progress) }
-        let scratch = try ScratchFolder()
+        let scratch = try ScratchFolder(in: FileManager.default.temporaryDirectory.path)
         return try compact(store, scratch: scratch.path, progress)
     }
 

@@ -1,3 +1,4 @@
+import CacheTables
 import EventLog
 import Projections
 
@@ -14,7 +15,8 @@ extension DiffCommand {
         }
         // With `--map` the cache needs no meta table: an app's own cache has none.
         let map =
-            try mapping.map.map { try MappedSchema.map(at: $0, values: mapping.valuesByName) } ?? ownMap(of: cache)
+            try mapping.map.map { try MappedSchema.map(at: $0, values: mapping.valuesByName) }
+            ?? MappedSchema.ownMap(of: cache)
         let progress = output.progress("replaying")
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
@@ -32,19 +34,6 @@ extension DiffCommand {
         progress.end()
         try printer.finish()
         if !printer.differences.isEmpty { throw Outcome.no }
-    }
-
-    /// The program's own map, for a cache that it made.
-    ///
-    /// - Throws: `Failure` for other caches, whose columns only a map explains.
-    private func ownMap(of path: String) throws -> CacheMap {
-        let map = try MappedSchema.own().map
-        // Guarded, because anyone may have made the file.
-        let connection = try SQLiteConnection(path, .reading, .reading)
-        guard CacheMeta(connection, table: map.metaTable) != nil else {
-            throw Failure("diff \"\(path)\": nothing says what its tables hold; give a map with --map (docs/cache.md)")
-        }
-        return map
     }
 }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import Projections
+import Reduction
 
 /// `logtool diff`: compares two states.
 ///
@@ -149,8 +150,17 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         let queries = [(point, profile), (otherPoint, otherProfile)].map {
             StateQuery(point: $0.0, profile: $0.1, source: selectors.source)
         }
+        let sides = try zip(stores, queries).map { store, query in
+            let end = try store.read { session in
+                try query.checkNames(in: session)
+                return try query.point?.resolve(in: session) ?? session.head
+            }
+            return (store: store, options: query.replayOptions, end: end)
+        }
         let progress = output.progress("comparing event by event")
-        let difference = try FirstDifference.find(stores, queries, progress: progress)
+        let difference = try FirstDifference.find(sides) { place, end in
+            progress.report("comparing at \(place)", done: Int(place.rawValue), total: Int(end.rawValue))
+        }
         progress.end()
         let output = output.standardOutput
         try FirstDifferencePrinter(output: output, form: lists.form).print(difference)

@@ -1,6 +1,7 @@
 #if Recorders
 import ArgumentParser
 import EventLog
+import Playback
 import Projections
 import UnixSignals
 
@@ -27,7 +28,7 @@ extension PlayCommand {
         let play = try playback.context()
         // Trapped before the playback starts, so that no signal ends the process without the report.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        if step { readKeys(play.inbox) }
+        if step { readKeys(play) }
         let end = try await withThrowingTaskGroup(of: End?.self) { group in
             group.addTask {
                 try await self.play(playback, play)
@@ -52,15 +53,10 @@ extension PlayCommand {
     /// The playback that the options describe. Its end is fixed here, so events appended meanwhile are not played.
     ///
     /// - Throws: `Failure` with exit code 2 if `--from` comes after `--until`.
-    private func makePlayback(_ store: EventStore) throws -> Playback {
-        var playback = Playback(
-            store: store,
-            form: form,
-            source: try Playback.source(source, of: store, as: form),
-            speed: speed,
-            isStepping: step,
-            end: try store.read { try until?.resolve(in: $0) ?? $0.head }
-        )
+    private func makePlayback(_ store: EventStore) throws -> LogPlayback {
+        var playback = try LogPlayback(of: store, as: form, source: source, options: StateQuery().replayOptions)
+        if let until { playback.end = try store.read { try until.resolve(in: $0) } }
+        (playback.speed, playback.isStepping) = (speed, step)
         playback.start = try store.read { try from?.resolve(in: $0) ?? .zero }
         guard playback.start <= playback.end else {
             throw Failure("play: --from (\(playback.start)) comes after --until (\(playback.end))")
@@ -73,41 +69,18 @@ extension PlayCommand {
     /// Serves a client, or writes files; with `--listen`, files have a server of play's own routes beside them.
     ///
     /// The address goes to standard error, because standard output is for the report.
-    private func play(_ playback: Playback, _ play: PlayContext) async throws {
-        let tell = { @Sendable (server: PlayServer) in
-            StandardError.line("logtool: playing at http://\(server.hostAndPort)")
-        }
+    private func play(_ playback: LogPlayback, _ play: PlayContext) async throws {
+        let tell = { @Sendable (address: String) in StandardError.line("logtool: playing at http://\(address)") }
         guard let to else { return try await playback.serve(play, at: listen ?? .free, listening: tell) }
-        var server: PlayServer?
-        if let listen {
-            let routes = playback.routes(play)
-            // Files have no remote's protocol; this server answers `/_play/…` alone.
-            server = try await PlayServer.start(
-                at: listen,
-                origins: playback.origins,
-                takesSockets: false,
-                inbox: play.inbox,
-                routes: routes
-            )
-            server.map(tell)
-        }
-        if form == .files {
-            var files = try FilesPlay(play, directory: to, mayOverwrite: yes)
-            try await files.run()
-        } else {
-            var repository = try GitPlay(play, directory: to, branch: branch, mayOverwrite: yes)
-            try await repository.run()
-        }
-        // Not reached after an error, which ends the process and the server with it.
-        await server?.stop()
+        try await playback.write(play, to: to, branch: branch, mayOverwrite: yes, at: listen, listening: tell)
     }
 
     /// Lets each line on a terminal release one event. The thread ends with the process, because nothing interrupts a
     /// read of the terminal. If standard input is no terminal, only `POST /_play/step` releases events.
-    private func readKeys(_ inbox: PlayInbox) {
+    private func readKeys(_ play: PlayContext) {
         guard Terminal.isTerminal(0) else { return }
         DetachedThread.start {
-            while readLine() != nil { inbox.push(.stepped(1)) }
+            while readLine() != nil { play.release() }
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import Playback
 import Projections
 
 /// `logtool play`: gives a recording back to an unmodified client.

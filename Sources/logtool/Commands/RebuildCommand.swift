@@ -1,10 +1,11 @@
 import ArgumentParser
+import CacheTables
 import EventLog
 import Projections
 
 /// `logtool rebuild`: makes caches of the log and keeps them current.
 ///
-/// It parses and refuses; `Rebuild` runs. A cache is disposable: every table can be made from the log again, so only
+/// It parses, refuses and prints; `CacheRebuild` runs. A cache is disposable: every table can be made from the log again, so only
 /// files that no rebuild made need `--yes`.
 struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
@@ -129,16 +130,35 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         guard let path, let to else { return }
         // Schema and map are read before the log is opened: their mistakes are found at once.
         let own = try schema.map { try MappedSchema.app(sql: $0, map: mapping.map ?? "", values: mapping.valuesByName) }
-        let rebuild = Rebuild(
-            file: CacheFile(path: to),
-            schema: try own ?? MappedSchema.own(),
-            options: self
-        )
+        let schema = try own ?? MappedSchema.own()
         // Opens no log.
-        if back { return try rebuild.goBack() }
+        if back { return try goBack(to, schema) }
         let store = try LogOptions.open(path, isQuiet: output.quiet)
-        if follow { return try await rebuild.follow(store) }
-        try rebuild.run(store)
+        try tellOfPoint(in: store)
+        // JSON targets have no old cache, so none of the modes applies; `validate` has refused them.
+        if let target = StateFile(path: to) { return try write(target, store, schema) }
+        var rebuild = CacheRebuild(
+            of: store,
+            to: to,
+            schema: schema,
+            profile: reading.profile,
+            at: point.at,
+            keeping: StateQuery().replayOptions.keeping
+        )
+        (rebuild.replacesForeign, rebuild.isDryRun) = (yes, dryRun)
+        if check { return try compare(rebuild) }
+        if follow { return try await go(on: rebuild) }
+        try build(rebuild)
+    }
+
+    /// Points out a time before the first event.
+    private func tellOfPoint(in store: EventStore) throws {
+        guard !output.quiet, let at = point.at else { return }
+        let notice = try store.read { session in
+            // A point that does not resolve is refused where the state is folded.
+            try (try? at.resolve(in: session)).flatMap { try PointNotice.text(for: at, resolvedTo: $0, in: session) }
+        }
+        if let notice { StandardError.line("logtool: \(notice)") }
     }
 
     /// Prints the SQL, the map, or one after the other, as files that `--schema` and `--map` take back.
@@ -147,5 +167,206 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         if printSchema { try output.write(OwnSchema.sql.utf8) }
         if printMap { try output.write(OwnSchema.map.utf8) }
         try output.flush()
+    }
+}
+
+// MARK: - Printing
+
+extension RebuildCommand {
+    /// Builds the cache and prints its rows, with the plan and the differences if they are wanted.
+    private func build(_ rebuild: CacheRebuild) throws {
+        var rebuild = rebuild
+        let progress = RebuildProgress(output)
+        rebuild.report = progress.show
+        rebuild.planned = { plan in if self.plan { try printPlan(plan) } }
+        let made = rebuild
+        rebuild.completed = { path in if diff { try printDifferences(made, path, progress) } }
+        let built = try rebuild.run()
+        progress.end()
+        try report(built, swapped: !dryRun)
+    }
+
+    /// Goes on with new events until interrupted. Polls the log every 200 ms while nothing comes. Returns by an error alone.
+    private func go(on rebuild: CacheRebuild) async throws {
+        var rebuild = rebuild
+        let progress = RebuildProgress(output)
+        rebuild.report = progress.show
+        var following = try CacheFollowing(rebuild)
+        while true {
+            let step = try following.step()
+            progress.end()
+            switch step {
+            case .built(let built): try report(built, swapped: true)
+            case .followed(let batch): try report(batch)
+            case nil: try await Task.sleep(for: .milliseconds(200))
+            }
+        }
+    }
+
+    /// Writes a state as JSON instead of a cache. A dry run counts its rows.
+    private func write(_ target: StateFile, _ store: EventStore, _ schema: MappedSchema) throws {
+        let progress = output.progress("replaying")
+        let loader = StateLoader(store: store, progress: progress, isQuiet: true)
+        let query = StateQuery(point: point.at, profile: reading.profile)
+        var state = try loader.logState(for: query)
+        let meta = CacheMeta(
+            of: &state,
+            identity: try store.read { try $0.identity() },
+            profile: reading.profile,
+            schema: schema.hash
+        )
+        loader.keepDigest(of: &state, for: query)
+        progress.begin(dryRun ? "counting the rows" : "writing the rows")
+        let rows = try dryRun ? target.count(&state, meta: meta) : target.write(&state, meta: meta, overwrites: yes)
+        progress.end()
+        try report(BuiltCache(rows: rows, meta: meta), swapped: !dryRun)
+    }
+
+    /// Prints one line, or one document, for a cache that was built. Empty tables are left out for people only.
+    private func report(_ built: BuiltCache, swapped: Bool) throws {
+        let output = output.standardOutput
+        if document.json {
+            var rows = JSONObject()
+            for (table, count) in built.rows { rows[table] = .int(count) }
+            let summary: JSONObject = [
+                "sequence": .string(built.sequence.description), "digest": .string(built.digest), "rows": .object(rows),
+                "swapped": .bool(swapped),
+            ]
+            try output.line(JSONValue.object(summary).text)
+        } else {
+            let shown = built.rows.filter { $0.count > 0 }.map { "\($0.table) \($0.count)" }
+            let verb = swapped ? "built" : "would build"
+            let text = "\(verb) \(to ?? "") at sequence \(built.sequence): \(shown.joined(separator: ", "))"
+            try output.line(DisplayText.escaped(text))
+        }
+        try output.flush()
+    }
+
+    /// Prints a line for each batch. With `--json`, the keys of the changed things, so that a screen can be refreshed.
+    private func report(_ batch: CacheFollower.Batch) throws {
+        let output = output.standardOutput
+        if document.json {
+            var tables = JSONObject()
+            for table in batch.tables { tables[table.name] = .array(table.keys) }
+            let line: JSONObject = [
+                "sequence": .string(batch.meta.sequence.description), "digest": .string(batch.meta.digest),
+                "changed": .object(tables),
+            ]
+            try output.line(JSONValue.object(line).text)
+        } else {
+            let changed = batch.tables.map { "\($0.name) \($0.keys.count)" }.joined(separator: ", ")
+            let text = changed.isEmpty ? "nothing changed" : DisplayText.escaped(changed)
+            try output.line("\(batch.meta.sequence): \(text)")
+        }
+        try output.flush()
+    }
+
+    /// Prints the plan before it is carried out, so that a long run can be stopped.
+    private func printPlan(_ plan: RebuildPlan) throws {
+        let output = output.standardOutput
+        if document.json {
+            try output.line(JSONValue.object(["plan": .array(plan.steps.map(\.json))]).text)
+        } else {
+            for step in plan.steps { try output.line(DisplayText.escaped(step.line)) }
+        }
+        try output.flush()
+    }
+
+    /// Swaps the previous cache in again, and prints its sequence. An earlier cache may lack a readable meta table; then there
+    /// is no sequence to print.
+    private func goBack(_ path: String, _ schema: MappedSchema) throws {
+        let meta = try CacheRebuild.goBack(path, schema: schema)
+        let output = output.standardOutput
+        if document.json {
+            let summary: JSONObject = [
+                "sequence": meta.map { .string($0.sequence.description) }, "digest": meta.map { .string($0.digest) },
+                "swapped": .bool(true),
+            ]
+            try output.line(JSONValue.object(summary).text)
+        } else {
+            let place = meta.map { " at sequence \($0.sequence)" } ?? ""
+            try output.line("went back to the cache before\(place)")
+        }
+        try output.flush()
+    }
+
+    /// Compares the cache with the log, and throws `Outcome.no` at the first difference.
+    private func compare(_ rebuild: CacheRebuild) throws {
+        var rebuild = rebuild
+        let progress = RebuildProgress(output)
+        rebuild.report = progress.show
+        var first: CacheComparison.Difference?
+        let sequence = try rebuild.compare(begin: { progress.begin("comparing") }) { difference in
+            first = difference
+            return false
+        }
+        progress.end()
+        let output = output.standardOutput
+        if document.json {
+            let differences = first.map { [CachePrinter.json($0)] } ?? []
+            let answer: JSONObject = ["same": .bool(first == nil), "differences": .array(differences)]
+            try output.line(JSONValue.object(answer).text)
+        } else if let first {
+            try CachePrinter(output: output).print(first)
+        } else {
+            try output.line("the cache is what the log says at sequence \(sequence)")
+        }
+        try output.flush()
+        if first != nil { throw Outcome.no }
+    }
+
+    /// Prints how the new cache differs from the current one: counts and the first rows, by table.
+    private func printDifferences(_ rebuild: CacheRebuild, _ path: String, _ progress: RebuildProgress) throws {
+        progress.begin("comparing")
+        var differences = CacheDifferences()
+        var shown: [CacheComparison.Difference] = []
+        let isThere = try rebuild.compare(new: path) { difference in
+            if differences.add(difference) <= CacheDifferences.shownMax { shown.append(difference) }
+            return true
+        }
+        // Without a cache there is nothing to compare.
+        guard isThere else { return }
+        progress.end()
+        let output = output.standardOutput
+        // With --json only the summary goes to standard output; the rest is for people.
+        if !document.json {
+            for difference in shown { try CachePrinter(output: output).print(difference) }
+            for line in differences.lines { try output.line(line) }
+            if differences.isEmpty { try output.line("nothing will look different") }
+        }
+        try output.flush()
+    }
+}
+
+/// The progress line of a rebuild, from its first report on. For one thread.
+private final class RebuildProgress {
+    private let output: OutputOptions
+    private var progress: Progress?
+
+    init(_ output: OutputOptions) { self.output = output }
+
+    func begin(_ activity: String) {
+        if let progress { progress.begin(activity) } else { progress = output.progress(activity) }
+    }
+
+    func show(_ work: CacheWork) {
+        switch work {
+        case .folding(nil): begin("replaying")
+        case .folding(let place?):
+            let (done, total) = (Int(clamping: place.sequence.rawValue), Int(clamping: place.last.rawValue))
+            progress?.report("replayed \(place.sequence) of \(place.last)", done: done, total: total)
+        case .writing(rows: 0): begin("writing the rows")
+        case .writing(let rows): progress?.report("wrote \(rows) rows", done: rows)
+        case .indexing: begin("making indexes")
+        case .copying(nil): begin("copying rows")
+        case .copying(let copied?):
+            progress?.report("copied \(copied.rows) rows of \(copied.table)", done: copied.rows)
+        }
+    }
+
+    /// Removes the line. The next report makes another.
+    func end() {
+        progress?.end()
+        progress = nil
     }
 }

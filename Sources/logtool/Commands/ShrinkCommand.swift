@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import Projections
+import Reduction
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -102,49 +103,33 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
 
     /// Searches, writes the result as a new log and prints it.
     ///
-    /// - Throws: `Failure` with exit code 1 if the test fails for the whole log, with 2 if the target exists. The
+    /// - Throws: `EngineError` with code `no` if the test fails for the whole log, `Failure` if the target exists. The
     ///   target is refused both before the search and before the write, because a search may take long.
     mutating func run() throws {
         let begin = ContinuousClock.now
         let store = try log.open(isQuiet: output.quiet)
         try test.nameChannel(in: store)
         try refuseExisting(target)
-        // The root names exactly these events, so that answers of a log that has grown since are not used.
-        let root = try store.read { try $0.root(size: $0.head.rawValue) }
-        // Answers hold for this root and this test alone; others in the book are not used.
-        let book = try AnswerBook(
-            at: target + ".shrink",
-            about: .object(["root": .string(root.hex), "test": question.description])
+        let test = question
+        let shrinking = try LogShrinking(
+            of: store,
+            by: test,
+            until: time.map { begin + $0 },
+            answersAt: target + ".shrink"
         )
-        if book.foundCount > 0, !output.quiet {
-            StandardError.line("logtool: goes on after \(counted(book.foundCount, "answer")) of an interrupted search")
+        if shrinking.foundCount > 0, !output.quiet {
+            StandardError.line(
+                "logtool: goes on after \(counted(shrinking.foundCount, "answer")) of an interrupted search"
+            )
         }
-        let whole = try store.read { try Candidate.whole(of: $0) }
-        let runner = CandidateRunner(question, book: book, deadline: time.map { begin + $0 })
-        let search: ShrinkSearch
-        do {
-            search = try self.search(whole, runner)
-        } catch {
-            // The whole log failed the test, or an error stopped the search: the next one must not go on from these
-            // answers.
-            book.remove()
-            throw error
-        }
+        var result = try search(shrinking)
         try refuseExisting(target)
         // Before anything is written: a log that fails the test would be of no use.
-        let anonymized = anonymize ? try anonymous(search) : nil
-        let events = anonymized?.events ?? search.best.events
-        try ShrunkLog.write(events, to: target)
+        if anonymize { try result.anonymize(test) }
+        try result.write(to: target)
         // Kept while the result is not minimal, because the next search would otherwise start from the beginning.
-        if search.isMinimal { book.remove() }
-        var result = ShrinkResult(
-            events: events,
-            of: whole.events.count,
-            tests: runner.testCount,
-            isMinimal: search.isMinimal
-        )
-        result.anonymized = anonymized
-        try tell(result, runner)
+        if result.isMinimal { shrinking.forgetAnswers() }
+        try tell(result, test.troubles.noted)
     }
 
     /// Refuses a path that names anything: the result must not mix with what is there.
@@ -171,45 +156,17 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
 
     /// Runs the search and reports its progress.
     ///
-    /// Answers so far are in the book, so an interrupt loses at most the tests that are running.
-    ///
-    /// - Throws: `Failure` with exit code 1 if the test fails for the whole log.
-    private func search(_ whole: Candidate, _ runner: CandidateRunner) throws -> ShrinkSearch {
+    /// Answers so far are in the file, so an interrupt loses at most the tests that are running.
+    private func search(_ shrinking: LogShrinking) throws -> ShrinkResult {
         let progress = output.progress("asking of the whole log")
         defer { progress.end() }
-        var search = ShrinkSearch(whole, runner: runner)
-        // The search and the runner report from closures of their own; the line shows both counts.
-        let left = EventCount(whole.events.count)
-        search.report = { left.value = $0 }
-        runner.report = { tests in
-            progress.report("\(counted(left.value, "event")) left, \(counted(tests, "test"))", done: tests)
+        return try shrinking.run { left, tests in
+            progress.report("\(counted(left, "event")) left, \(counted(tests, "test"))", done: tests)
         }
-        if try search.run() { return search }
-        if let fault = runner.test.fault(in: whole) { throw Failure("shrink: \(fault)") }
-        let troubles = runner.test.troubles.noted
-        let reason = troubles.first.map { "; \($0)" } ?? ""
-        throw Failure(
-            "shrink: the test says no of the whole log, so there is nothing to keep\(reason)",
-            exitCode: Outcome.no
-        )
-    }
-
-    /// The result with substitutes for its words, ids and times.
-    ///
-    /// - Throws: `Failure` with exit code 1 if the test fails whatever is replaced.
-    private func anonymous(_ search: ShrinkSearch) throws -> Anonymizer.Result {
-        let result = try Anonymizer.run(search.best.events, question, isMinimal: search.isMinimal)
-        if let result { return result }
-        throw Failure(
-            "shrink --anonymize: whatever is replaced, the test says no then; ask for what does not depend on words, ids "
-                + "and times, or leave --anonymize out",
-            exitCode: Outcome.no
-        )
     }
 
     /// Prints the result. Notes about runs that counted as no, and how to go on, go to standard error.
-    private func tell(_ result: ShrinkResult, _ runner: CandidateRunner) throws {
-        let troubles = runner.test.troubles.noted
+    private func tell(_ result: ShrinkResult, _ troubles: (count: Int, first: String?)) throws {
         if let reason = troubles.first, !output.quiet {
             StandardError.line("logtool: \(counted(troubles.count, "run")) counted as no; of the first: \(reason)")
         }
@@ -226,11 +183,4 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         )
         try printer.print(result)
     }
-}
-
-/// A number that two closures share. Both run on the thread of the search.
-private final class EventCount {
-    var value: Int
-
-    init(_ value: Int) { self.value = value }
 }

@@ -61,13 +61,17 @@ struct Failure: Error, CustomStringConvertible {
 
     /// True if an error is ours, so that the argument parser is not needed to describe it.
     static func isOwn(_ error: any Error) -> Bool {
-        error is Failure || error is BrokenPipe || error is EventLogError || error is ProjectionError
+        switch error {
+        case is Failure, is BrokenPipe, is EngineError, is EventLogError, is ProjectionError: true
+        default: false
+        }
     }
 
     /// The exit code that an error stands for.
     static func exitCode(for error: any Error) -> ExitCode {
         switch error {
         case let failure as Failure: failure.exitCode
+        case let error as EngineError: exitCode(for: error.code)
         case let trouble as EventLogError: exitCode(for: trouble.code)
         case let trouble as ProjectionError: exitCode(for: trouble.code)
         case let trouble as IngestError where trouble.code == .nothingFits: Outcome.no
@@ -84,6 +88,15 @@ struct Failure: Error, CustomStringConvertible {
         case .damaged: Outcome.damaged
         case .notFound: Outcome.no
         default: Outcome.trouble
+        }
+    }
+
+    private static func exitCode(for code: EngineError.Code) -> ExitCode {
+        switch code {
+        case .no: Outcome.no
+        case .trouble: Outcome.trouble
+        case .refused: Outcome.refused
+        case .locked: Outcome.locked
         }
     }
 

@@ -54,39 +54,3 @@ extension JSONValue {
         return .object(document)
     }
 }
-
-/// Reads whole files. For inputs that are needed as a whole; `LineReader` reads long ones line by line.
-enum InputFile {
-    /// The bytes of a file; of standard input for `-`. A pipe is read to its end, however long that takes.
-    ///
-    /// - Throws: `Failure` if the file cannot be read or has more than `bytesMax` bytes.
-    static func bytes(at path: String, bytesMax: Int = .max) throws -> [UInt8] {
-        let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw trouble(path) }
-        defer { if descriptor != 0 { close(descriptor) } }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = read(descriptor, &piece, piece.count)
-            if count > 0 {
-                bytes.append(contentsOf: piece[..<count])
-                if bytes.count > bytesMax { throw Failure("read \"\(path)\": it has more than \(bytesMax) bytes") }
-            } else if count == 0 {
-                return bytes
-            } else if errno != EINTR {
-                throw trouble(path)
-            }
-        }
-    }
-
-    /// True for a file, also behind a link: reading it again gives its bytes again. False for a pipe or nothing.
-    static func isRegular(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    }
-
-    /// An error with the reason in `errno`; to be called before anything else changes that.
-    private static func trouble(_ path: String) -> Failure {
-        Failure("read \"\(path)\": \(String(cString: strerror(errno)))")
-    }
-}

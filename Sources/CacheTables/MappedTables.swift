@@ -1,0 +1,249 @@
+import EventLog
+import JSON
+package import Projections
+
+/// The tables of a map in one database, with a compiled `INSERT` for each. The connection's thread alone uses it.
+final class MappedTables {
+    /// One table and its compiled `INSERT`s.
+    private struct Target {
+        let table: CacheMap.Table
+        /// Inserts all columns.
+        let insertion: SQLiteStatement
+        /// Those that insert NULL into all columns but some.
+        var others: [CellBatch.FilledColumns: SQLiteStatement] = [:]
+    }
+
+    /// So many `INSERT`s are compiled for a table at most, besides the one of all columns.
+    private static let othersMax = 16
+
+    let map: CacheMap
+    let connection: SQLiteConnection
+    private let maker: RowMaker
+    /// One for each table of the map, in its order.
+    private var all: [Target]
+    /// What the insertions select from.
+    private let rows: SQLiteBatchTable
+    /// How many rows were inserted into each table, in the map's order. With `conflict: ignore` or `replace`, a table
+    /// can have fewer.
+    private(set) var counts: [Int]
+
+    /// Checks that the database has the map's tables and columns, and compiles the insertions.
+    ///
+    /// - Throws: `EngineError` that names the map, line and table where the database lacks one.
+    init(_ map: CacheMap, in connection: SQLiteConnection) throws {
+        for table in map.tables { try Self.check(table, of: map, in: connection) }
+        self.map = map
+        self.connection = connection
+        let rows = try SQLiteBatchTable(columnCount: map.tables.map(\.columns.count).max() ?? 0, in: connection)
+        all = try map.tables.map { table in
+            let source = rows.selection(of: table.columns.count)
+            return Target(table: table, insertion: try connection.statement(table.insertion(of: source)))
+        }
+        self.rows = rows
+        maker = RowMaker(map.tables)
+        counts = map.tables.map { _ in 0 }
+    }
+
+    /// Compares names without case, as SQLite does. A misspelt column is found before the first row.
+    private static func check(_ table: CacheMap.Table, of map: CacheMap, in connection: SQLiteConnection) throws {
+        let names = Set(try connection.columns(of: table.name).map { $0.name.lowercased() })
+        guard !names.isEmpty else { throw map.failure("the schema has no table \"\(table.name)\"", line: table.line) }
+        for column in table.columns where !names.contains(column.name.lowercased()) {
+            throw map.failure("table \"\(table.name)\" has no column \"\(column.name)\"", line: column.line)
+        }
+    }
+
+    /// The lists that the tables are filled from.
+    var lists: [StateList] { maker.lists }
+
+    /// The tables that are filled from a list.
+    func tables(of list: StateList) -> [CacheMap.Table] { maker.tables(of: list).map(\.table) }
+
+    /// Inserts the rows that one row of a list gives into every table filled from that list. The tables may have
+    /// triggers.
+    ///
+    /// - Throws: as `insertAll`.
+    func insert(_ row: ListedRow, of list: StateList) throws {
+        let batch = CellBatch()
+        for (table, target) in maker.tables(of: list) { table.addRows(of: row, target: target, to: batch) }
+        try insert(batch, eachAlone: true)
+    }
+
+    /// Inserts all rows of a state, or those that `isWanted` accepts, list by list. The tables must have no triggers yet, and the
+    /// file must be one that is thrown away after an error.
+    ///
+    /// A second thread makes the rows and calls `isWanted`; this thread alone uses the database.
+    ///
+    /// - Parameter progress: Called every 16,384 rows.
+    /// - Throws: `EngineError` that names table and row if a row breaks a rule of the schema: the first such row.
+    func insertAll(
+        of state: borrowing LogState,
+        progress: (_ rows: Int) -> Void = { _ in },
+        where isWanted: @escaping @Sendable (ListedRow) -> Bool = { _ in true }
+    ) throws {
+        var done = 0
+        try state.forEachBatch(of: lists, asOf: CacheMeta.asOf(state)) { [maker] list in
+            let tables = maker.tables(of: list)
+            return { row, batch in
+                if !isWanted(row) { return }
+                tables.withUnsafeBufferPointer {
+                    for (table, target) in $0 { table.addRows(of: row, target: target, to: batch) }
+                }
+            }
+        } _: { (batch: CellBatch) in
+            let before = done
+            done += try insert(batch, eachAlone: false)
+            if before >> 14 != done >> 14 { progress(done) }
+        }
+    }
+
+    /// Inserts the rows of a batch and returns how many there were. An error of the schema's rules or of its guard names
+    /// the row; other errors of SQLite pass.
+    ///
+    /// - Parameter eachAlone: Whether each row is inserted by itself, and none after an error. An error then names the
+    ///   row also where the table has triggers.
+    @discardableResult
+    private func insert(_ batch: CellBatch, eachAlone: Bool) throws -> Int {
+        var inserted = 0
+        var broken: (row: Int, failure: EngineError)?
+        try batch.forEachTarget { rowsOfTable in
+            let (index, count) = (rowsOfTable.number, rowsOfTable.count)
+            let target = all[index]
+            let insertion = try insertion(into: index, rowsOfTable.filled)
+            // Triggers of the schema may run for each row.
+            connection.allow(rows: count)
+            var row = rowsOfTable.first
+            while row >= 0 {
+                try rows.lend(batch, from: row, isAlone: eachAlone) {
+                    try insertion.run()
+                } failed: { trouble, row, values in
+                    assert(values.count == target.table.columns.count, "a row has a value for each column of its table")
+                    guard trouble.isConstraint || trouble.isRefusal else { throw trouble }
+                    let failure = failure(trouble, target.table, values)
+                    if eachAlone || trouble.isRefusal { throw failure }
+                    // An earlier row may break a rule of a table that comes later. The file is thrown away in any case.
+                    if row < broken?.row ?? .max { broken = (row, failure) }
+                }
+                row = eachAlone ? batch.withRows { $0.next(after: row) } : -1
+            }
+            counts[index] += count
+            inserted += count
+        }
+        if let broken { throw broken.failure }
+        return inserted
+    }
+
+    /// The `INSERT` of rows without a value in the columns that are not filled. SQLite asks the batch for each value by a
+    /// call, so that columns without one are better left to NULL in the SQL.
+    private func insertion(into index: Int, _ filled: CellBatch.FilledColumns) throws -> SQLiteStatement {
+        let target = all[index]
+        if let known = target.others[filled] { return known }
+        let columns = target.table.columns.indices
+        if target.others.count >= Self.othersMax || columns.allSatisfy(filled.contains) { return target.insertion }
+        let source = rows.selection(of: columns.count, filled: filled.contains)
+        let statement = try connection.statement(target.table.insertion(of: source))
+        all[index].others[filled] = statement
+        return statement
+    }
+
+    /// An error about one row, which its key names if the map has one.
+    private func failure(_ trouble: SQLiteTrouble, _ table: CacheMap.Table, _ values: [SQLiteValue]) -> EngineError {
+        let key = zip(table.columns, values).filter { table.key.contains($0.0.name) }
+            .map { "\($0.0.name) = \($0.1.json.text)" }
+        let row = key.isEmpty ? "a row" : "the row with \(key.joined(separator: ", "))"
+        let advice = trouble.isConstraint ? "; change the map or the schema, or add conflict: replace" : ""
+        return map.failure("table \"\(table.name)\": \(row): \(trouble)\(advice)", line: table.line)
+    }
+}
+
+/// Turns rows of lists into rows of tables. It uses no database, so it can run on another thread.
+///
+/// Targets are indexes into the map's tables. A batch stores them, so rows of several tables share one batch.
+private struct RowMaker: Sendable {
+    private let tables: [CacheMap.Table]
+    /// The indexes of the tables that each list fills.
+    private let targets: [StateList: [Int]]
+
+    init(_ tables: [CacheMap.Table]) {
+        self.tables = tables
+        targets = Dictionary(grouping: tables.indices) { tables[$0].list }
+    }
+
+    /// The lists that rows are made from.
+    var lists: [StateList] { StateList.all.filter { targets[$0] != nil } }
+
+    /// The tables that are filled from a list, with their indexes in the map, ascending.
+    func tables(of list: StateList) -> [(table: CacheMap.Table, target: Int)] {
+        (targets[list] ?? []).map { (tables[$0], $0) }
+    }
+}
+
+/// A column as the database declares it (`PRAGMA table_xinfo`).
+struct SQLiteColumn {
+    let name: String
+    let declaredType: String
+    /// The column's place in the primary key, from 1; 0 for a column outside it.
+    let keyPlace: Int64
+
+    /// A declared type of the same affinity, for a table of our own. The tests and their order are SQLite's
+    /// (datatype3.html, section 3.1). The order of the tests matters: `CHARINT` is an INTEGER.
+    var affinity: String {
+        let type = declaredType.uppercased()
+        if type.contains("INT") { return "INTEGER" }
+        if ["CHAR", "CLOB", "TEXT"].contains(where: { type.contains($0) }) { return "TEXT" }
+        if type.isEmpty || type.contains("BLOB") { return "BLOB" }
+        return ["REAL", "FLOA", "DOUB"].contains { type.contains($0) } ? "REAL" : "NUMERIC"
+    }
+}
+
+extension SQLiteConnection {
+    /// The columns of a table or view; empty where it does not exist.
+    func columns(of table: String) throws -> [SQLiteColumn] {
+        try rows("PRAGMA table_xinfo(\(table.quotedSQL))").compactMap { row in
+            // cid, name, type, notnull, dflt_value, pk, hidden.
+            guard row.count >= 6, case .text(let name) = row[1], case .text(let type) = row[2],
+                case .integer(let place) = row[5]
+            else { return nil }
+            return SQLiteColumn(name: name, declaredType: type, keyPlace: place)
+        }
+    }
+
+    /// The columns that identify the rows of a mapped table: those that the map names, else the primary key.
+    ///
+    /// - Throws: `EngineError` if there is no primary key or the map lacks one of its columns.
+    func key(of table: CacheMap.Table, in map: CacheMap) throws -> [String] {
+        if !table.key.isEmpty { return table.key }
+        let key = try columns(of: table.name).filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }
+        let names = key.compactMap { part in
+            table.columns.first { $0.name.lowercased() == part.name.lowercased() }?.name
+        }
+        guard !names.isEmpty, names.count == key.count else {
+            throw map.failure(
+                "table \"\(table.name)\" has no primary key whose columns are in the map; name some with key",
+                line: table.line
+            )
+        }
+        return names
+    }
+}
+
+extension SQLiteValue {
+    /// The value as JSON; bytes in base64.
+    package var json: JSONValue {
+        switch self {
+        case .null: .null
+        case .integer(let number): .int(number)
+        case .real(let number): JSONValue(real: number)
+        case .text(let text): .string(text)
+        case .blob(let bytes): .string(Base64.encode(bytes))
+        }
+    }
+}
+
+extension JSONValue {
+    /// A number with a fraction. Infinities and NaN, which JSON has no number for, become texts.
+    fileprivate init(real number: Double) {
+        let parsed = number.isFinite ? try? JSONValue.parse(Array("\(number)".utf8)) : nil
+        self = parsed ?? .string("\(number)")
+    }
+}
