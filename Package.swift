@@ -192,6 +192,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // Sees what another package sees.
+        .testTarget(
+            name: "OutsideTests",
+            dependencies: ["CacheTables", "EventLog", "Playback", "Projections", "Reduction", "TestSupport"],
+            packageAccess: false,
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "LogToolTests",
             dependencies: [
