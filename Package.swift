@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "CacheTables", targets: ["CacheTables"]),
         .library(name: "EventLog", targets: ["EventLog"]),
         .library(name: "Projections", targets: ["Projections"]),
+        .library(name: "Clients", targets: ["Clients"]),
         .library(name: "Ingest", targets: ["Ingest"]),
         .library(name: "Playback", targets: ["Playback"]),
         .library(name: "Reduction", targets: ["Reduction"]),
@@ -69,6 +70,7 @@ let package = Package(
             dependencies: ["CLibYAML", "EventLog", "JSON", "Kinds"],
             swiftSettings: settings
         ),
+        .target(name: "Clients", dependencies: ["Projections"], swiftSettings: settings),
         .target(
             name: "Ingest",
             dependencies: [
@@ -95,28 +97,34 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "Reduction", dependencies: ["EventLog", "Kinds", "Projections"], swiftSettings: settings),
+        .target(
+            name: "Reduction",
+            dependencies: ["Clients", "EventLog", "Kinds", "Projections"],
+            swiftSettings: settings
+        ),
         .target(
             name: "CacheTables",
             dependencies: [
-                "EventLog", "JSON", "Kinds", "Projections", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "Clients", "EventLog", "JSON", "Kinds", "Projections",
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "EventLogTesting",
-            dependencies: ["EventLog", "Ingest", "Projections"],
+            dependencies: ["Clients", "EventLog", "Ingest", "Projections"],
             swiftSettings: settings
         ),
         .target(
             name: "EventLogCache",
-            dependencies: ["EventLog", "Projections", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["Clients", "EventLog", "Projections", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "logtool",
             dependencies: [
-                "CacheTables", "EventLog", "EventLogTesting", "Ingest", "JSON", "Kinds", "Playback", "Projections",
+                "CacheTables", "Clients", "EventLog", "EventLogTesting", "Ingest", "JSON", "Kinds", "Playback",
+                "Projections",
                 "Reduction",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
@@ -173,7 +181,7 @@ let package = Package(
         .testTarget(
             name: "ProjectionsTests",
             dependencies: [
-                "Projections", "EventLog", "JSON", "Kinds", "TestSupport",
+                "Projections", "Clients", "EventLog", "JSON", "Kinds", "TestSupport",
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
@@ -202,7 +210,8 @@ let package = Package(
         .testTarget(
             name: "LogToolTests",
             dependencies: [
-                "logtool", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON", "Kinds",
+                "logtool", "Clients", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON",
+                "Kinds",
                 "CacheTables", "Playback", "Reduction",
                 "StateTrace",
                 "TestSupport",

@@ -1,3 +1,4 @@
+public import Clients
 public import EventLog
 public import Projections
 
@@ -120,7 +121,7 @@ public struct CacheRebuild {
         let meta = CacheMeta(
             of: &state,
             identity: identity,
-            profile: profile,
+            profile: profile.rawValue,
             schema: schema.hash,
             tables: (try? schema.tableHashes()) ?? [:]
         )

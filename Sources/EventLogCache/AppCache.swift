@@ -1,3 +1,4 @@
+public import Clients
 public import EventLog
 public import GRDB
 public import Projections
@@ -154,7 +155,7 @@ extension AppCache {
             let told = CacheMeta(
                 of: &state,
                 identity: try session.identity(),
-                profile: options.profile,
+                profile: options.profile.rawValue,
                 schema: schemaName
             )
             return told == meta ? Current(state: state, meta: meta, decidedAt: session.decidedAt) : nil
@@ -165,7 +166,7 @@ extension AppCache {
         var (state, identity, decidedAt) = try log.read { session in
             (try Replay.logState(of: session, options: options), try session.identity(), session.decidedAt)
         }
-        let meta = CacheMeta(of: &state, identity: identity, profile: options.profile, schema: schemaName)
+        let meta = CacheMeta(of: &state, identity: identity, profile: options.profile.rawValue, schema: schemaName)
         let next = try NextDatabase(beside: database)
         try next.fill { database in
             try schema.create(in: database)

@@ -1,5 +1,6 @@
+public import Clients
 public import EventLog
-public import Projections
+import Projections
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

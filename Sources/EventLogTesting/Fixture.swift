@@ -1,3 +1,4 @@
+public import Clients
 import EventLog
 public import Projections
 

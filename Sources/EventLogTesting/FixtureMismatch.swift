@@ -1,3 +1,4 @@
+public import Clients
 public import EventLog
 public import Projections
 

@@ -1,5 +1,6 @@
+public import Clients
 public import EventLog
-public import Projections
+import Projections
 
 /// Names one expected state of a fixture: its profile, and the event after which it holds.
 ///

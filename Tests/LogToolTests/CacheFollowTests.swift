@@ -1,3 +1,4 @@
+import Clients
 import EventLog
 import Foundation
 import Projections
@@ -127,7 +128,7 @@ import Testing
     private func build(_ store: EventStore, at path: String) throws -> (LogState, CacheMeta) {
         let schema = try MappedSchema.own()
         var state = try store.read { try Replay.logState(of: $0) }
-        let meta = CacheMeta(of: &state, identity: [0], profile: .canonical, schema: schema.hash)
+        let meta = CacheMeta(of: &state, identity: [0], profile: "canonical", schema: schema.hash)
         let writer = CacheWriter(schema: schema, report: { _ in })
         let plan = RebuildPlan(whole: schema.map, because: "it is a test")
         _ = try writer.write(state, meta: meta, to: path, by: plan)

@@ -1,3 +1,4 @@
+import Clients
 import EventLog
 import EventLogTesting
 import Foundation
@@ -91,7 +92,7 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
     /// A rule that no scenario of its profile needs is a rule that nobody would miss.
     @Test(arguments: Profile.allCases)
     func everyRuleOfAProfileShowsInAScenario(profile: Profile) throws {
-        let own = profile == profile.base ? profile.rules : profile.variation
+        let own = ReadingRules(profile.divergences.flatMap(\.rules))
         var unseen = ReadingRule.allCases.filter { own.contains($0) }
         for client in ClientScenario.all where client.profile == profile {
             let directory = try TemporaryDirectory()
@@ -120,7 +121,7 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
         let url = PackageRoot.url.appending(path: "docs/profiles.md")
         let chapters = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n## ")
         for profile in Profile.allCases where profile != .canonical {
-            let own = profile == profile.base ? profile.rules : profile.variation
+            let own = ReadingRules(profile.divergences.flatMap(\.rules))
             let rules = ReadingRule.allCases.filter { own.contains($0) }.map { "\($0)" }
             let chapter = chapters.first { $0.hasPrefix(profile.rawValue + "\n") } ?? ""
             let pieces = chapter.split(separator: "`", omittingEmptySubsequences: false)

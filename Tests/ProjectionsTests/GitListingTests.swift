@@ -1,3 +1,4 @@
+import Clients
 import Testing
 
 @testable import Projections

@@ -66,7 +66,7 @@ extension ChannelState: DocumentState {
             "format": .string("eventlog.state/1"),
             "sequence": .string(sequence.description),
             "asOf": .string(asOf(options).description),
-            "profile": .string(options.readingName),
+            "profile": .string(options.reading),
             "channel": .string(reference.description),
         ]
     }

@@ -10,7 +10,7 @@ extension LogState {
             "format": .string("eventlog.state/1"),
             "sequence": .string(sequence.description),
             "asOf": .string(asOf.description),
-            "profile": .string(options.readingName),
+            "profile": .string(options.reading),
         ]
         for section in reference.kind.sections {
             var rows: [JSONValue] = []

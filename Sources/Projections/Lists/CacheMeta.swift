@@ -28,17 +28,19 @@ package struct CacheMeta: Equatable, Sendable {
 
     /// Describes a state of the log with this identity. Brings the state's digest up to date.
     ///
-    /// - Parameter tables: For each table, a hash of what makes its rows.
+    /// - Parameters:
+    ///   - profile: The name of the reading that the state follows.
+    ///   - tables: For each table, a hash of what makes its rows.
     package init(
         of state: inout LogState,
         identity: [UInt8],
-        profile: Profile,
+        profile: String,
         schema: String,
         tables: [String: String] = [:]
     ) {
         self.identity = Self.text(ofIdentity: identity)
         (sequence, digest, asOf) = (state.sequence, state.digest().hex, Self.asOf(state).description)
-        (self.profile, self.schema) = (profile.rawValue, schema)
+        (self.profile, self.schema) = (profile, schema)
         var parts: [String: String] = [:]
         for (name, hash) in tables { parts[Self.tableStart + name] = hash }
         for decoder in DecoderVersion.allCases { parts[Self.decoderStart + decoder.rawValue] = "\(decoder.number)" }

@@ -2,11 +2,7 @@ public import EventLog
 
 /// Which events a replay folds, and how.
 public struct ReplayOptions: Sendable {
-    /// Whose reading the replay follows. Setting it sets `rules`.
-    public var profile: Profile = .canonical {
-        didSet { rules = profile.rules }
-    }
-    /// The reading rules that the replay follows: those of `profile`, unless set directly.
+    /// The client's reading rules that the replay follows; empty for the canonical reading.
     public var rules: ReadingRules = []
     /// Only events of these sources; all if `nil`. Other sources are not in the state then.
     public var sources: Set<SourceName>?

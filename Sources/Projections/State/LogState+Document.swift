@@ -6,12 +6,8 @@ public struct DocumentOptions: Sendable {
     public var asOf: Timestamp?
     /// The arrays to include; all if `nil`.
     public var sections: Set<Section>?
-    /// The profile whose reading the state follows; only its name is printed.
-    public var profile: Profile = .canonical
-    /// The name of a reading that is no profile; it replaces the profile's name in the document.
-    public var reading: String?
-
-    var readingName: String { reading ?? profile.rawValue }
+    /// The name of the reading that the state follows, which the document gives as its `profile`.
+    public var reading = "canonical"
 
     /// Makes options for the whole document.
     public init() {}
@@ -34,7 +30,7 @@ extension LogState: DocumentState {
             "format": .string("eventlog.state/1"),
             "sequence": .string(sequence.description),
             "asOf": .string(asOf(options).description),
-            "profile": .string(options.readingName),
+            "profile": .string(options.reading),
             "digest": .string(digest().hex),
         ]
     }

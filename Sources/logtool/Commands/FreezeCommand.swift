@@ -1,4 +1,5 @@
 import ArgumentParser
+import Clients
 import EventLog
 import EventLogTesting
 import Projections

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Clients
 import EventLog
 import Projections
 
@@ -54,7 +55,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
     /// A profile with its rules, in order, and the divergences behind them; those of its base first.
     private static func listed(_ profile: Profile) -> JSONValue {
         let rules = ReadingRule.allCases.filter { profile.rules.contains($0) }
-        let rows = (Divergence.base(of: profile).map(Divergence.of) ?? []) + Divergence.of(profile)
+        let rows = (profile.isVariant ? profile.base.divergences : []) + profile.divergences
         return .object([
             "profile": .string(profile.rawValue), "rules": Self.names(of: rules),
             "divergences": .array(
@@ -111,8 +112,8 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
 
     /// Prints each rule with its divergences; for a variant, only those that its base lacks.
     private func printRules(of profile: Profile, to output: StandardOutput) throws {
-        let rows = Divergence.of(profile)
-        if let base = Divergence.base(of: profile) { try output.line("  as \(base.rawValue), and:") }
+        let rows = profile.divergences
+        if profile.isVariant { try output.line("  as \(profile.base.rawValue), and:") }
         for rule in ReadingRule.allCases {
             let own = rows.filter { $0.rules.contains(rule) }
             guard !own.isEmpty else { continue }

@@ -1,3 +1,4 @@
+import Clients
 import EventLog
 import Projections
 
@@ -60,7 +61,7 @@ struct StateQuery: Sendable {
         options.asOf = asOf
         options.sections = sections
         options.profile = profile
-        options.reading = rules.map { $0.map { "\($0)" }.joined(separator: ",") }
+        if let rules { options.reading = rules.map { "\($0)" }.joined(separator: ",") }
         return options
     }
 }

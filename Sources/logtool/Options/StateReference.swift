@@ -1,4 +1,5 @@
 import ArgumentParser
+import Clients
 import Projections
 
 /// A state as named on the command line: `LOG[@POINT][#PROFILE]`, a state document (`*.json`) or `-`.

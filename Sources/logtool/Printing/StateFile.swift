@@ -1,4 +1,5 @@
 import CacheTables
+import Clients
 import EventLog
 import Projections
 

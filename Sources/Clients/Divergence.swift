@@ -1,43 +1,28 @@
-import Projections
+package import Projections
 
 /// One way in which a client departs from what the remote meant (I16): what it does, the rules that model it, its
-/// source, and the scenarios that show it. It describes; only the rules change a reading.
+/// source, and the scenarios that show it. A profile reads by the rules of its divergences.
 ///
 /// `docs/profiles.md` has the same rows, and `logtool profiles` prints them.
-struct Divergence {
+package struct Divergence: Sendable {
     /// The numbers of the known divergences and bugs behind it; in parentheses if no divergence is on record.
     let reference: String
     /// What the client does, as a sentence whose subject is the client.
-    let client: String
+    package let client: String
     /// The rules that model it; empty if the client reads as `canonical` does.
-    let rules: [ReadingRule]
+    package let rules: [ReadingRule]
     /// The folders of `Fixtures/events` that show it.
-    let scenarios: [String]
+    package let scenarios: [String]
 
-    init(_ reference: String, _ client: String, _ rules: [ReadingRule], _ scenarios: [String]) {
+    package init(_ reference: String, _ client: String, _ rules: [ReadingRule], _ scenarios: [String]) {
         self.reference = reference
         self.client = client
         self.rules = rules
         self.scenarios = scenarios
     }
 
-    /// The divergences of a profile, in the order of its table. For a variant, those that its base does not have. Empty
-    /// for `canonical`.
-    static func of(_ profile: Profile) -> [Divergence] {
-        for table in [vibeChannel, punchlist, vibeStatus, sideBar, retrocast] {
-            if let rows = table[profile] { return rows }
-        }
-        return []
-    }
-
-    /// The profile that a variant (`NAME@…`) is based on; `nil` for any other profile.
-    static func base(of profile: Profile) -> Profile? {
-        let name = profile.rawValue.prefix { $0 != "@" }
-        return name.count == profile.rawValue.count ? nil : Profile(rawValue: String(name))
-    }
-
     /// The app and its evidence: known divergences and bugs by number, else the client's code.
-    func source(of profile: Profile) -> String {
+    package func source(of profile: Profile) -> String {
         let names = reference.split { "(),".contains($0) }.map { $0.split(separator: " ").joined(separator: " ") }
         let bugs = names.filter { Self.isBug($0) }
         let divergences = names.filter { Self.isDivergence($0) }
@@ -45,24 +30,14 @@ struct Divergence {
         if !divergences.isEmpty { parts.append("divergence \(divergences.joined(separator: ", "))") }
         if !bugs.isEmpty { parts.append("bug \(bugs.joined(separator: ", "))") }
         if parts.isEmpty { parts = ["the client's code"] }
-        return "\(Self.app(of: profile)): \(parts.joined(separator: "; "))"
+        return "\(profile.app): \(parts.joined(separator: "; "))"
     }
 
     /// The row of the table in `docs/profiles.md`.
-    var row: String {
+    package var row: String {
         let quoted = { (names: [String]) in names.map { "`\($0)`" }.joined(separator: ", ") }
         let reading = rules.isEmpty ? "(as `canonical`)" : quoted(rules.map { "\($0)" })
         return "| \(reference) | \(client) | \(reading) | \(quoted(scenarios)) |"
-    }
-
-    private static func app(of profile: Profile) -> String {
-        switch profile.rawValue.prefix(while: { $0 != "-" }) {
-        case "vibechannel": "VibeChannel"
-        case "punchlist": "Punchlist"
-        case "vibestatus": "VibeStatus"
-        case "sidebar": "sideBar"
-        default: "Retrocast"
-        }
     }
 
     /// The bug lists number their entries VC-B, VC-S, PL-B, B and C; the lists of divergences use VC-D, PL-D, D, S and

@@ -1,9 +1,11 @@
 import Projections
 
-extension Divergence {
-    /// Divergences of sideBar's clients. A `…Before…` profile is the client before one of its fixes.
-    static let sideBar: [Profile: [Divergence]] = [
-        .sidebarIOS: [
+extension Profile {
+    /// sideBar's iOS app.
+    public static let sidebarIOS = Profile(
+        "sidebar-ios",
+        of: "sideBar",
+        [
             Divergence(
                 "S1",
                 "goes on listing a softly deleted website or file",
@@ -70,8 +72,14 @@ extension Divergence {
                 [.transcriptsAreLost],
                 ["sidebar-first-sync-repeats-every-row"]
             ),
-        ],
-        .sidebarWeb: [
+        ]
+    )
+
+    /// sideBar's web app.
+    public static let sidebarWeb = Profile(
+        "sidebar-web",
+        of: "sideBar",
+        [
             Divergence(
                 "S4",
                 "sees no new title of a note",
@@ -136,62 +144,102 @@ extension Divergence {
                 [.taskSoonAfterAnotherIsNotAnnounced],
                 ["sidebar-task-changes-within-a-second"]
             ),
-        ],
-        .sidebarIOSOpen: [
-            Divergence(
-                "S31",
-                "reads nothing again when it connects again",
-                [.laterAnswersAreNotRead],
-                ["sidebar-subscribed-but-mute"]
-            )
-        ],
-        .sidebarIOSSlow: [
-            Divergence(
-                "C9",
-                "shows a change within that time with the next one",
-                [.noteDuringARefreshIsMissed],
-                ["sidebar-two-notes-at-once"]
-            )
-        ],
-        .sidebarIOSBeforeTimes: [
-            Divergence(
-                "C4",
-                "takes the time of an update for that of a file's making",
-                [.fileIsMadeWhenUpdated],
-                ["sidebar-file-keeps-its-creation"]
-            )
-        ],
-        .sidebarWebOpen: [
-            Divergence(
-                "S31, C2, C3, C5, C19, C33",
-                "reads nothing again when it connects again",
-                [.laterAnswersAreNotRead],
-                ["sidebar-delete-missed-while-offline"]
-            )
-        ],
-        .sidebarWebBeforeOrder: [
-            Divergence(
-                "C1, C6, C7",
-                "takes every answer for new",
-                [.answersAreTakenAsTheyArrive],
-                ["sidebar-list-asked-for-before-the-pin", "sidebar-answers-overtake-each-other"]
-            )
-        ],
-        .sidebarWebBeforeNull: [
-            Divergence(
-                "C13",
-                "is not listed a note without the key `archived`",
-                [.noteWithoutArchivedIsNotListed],
-                ["sidebar-note-without-metadata"]
-            )
-        ],
-        .sidebarWebBeforeSorting: [
-            Divergence(
-                "C14",
-                "is listed the first fifty archived notes",
-                [.firstFiftyArchivedAreListed],
-                ["sidebar-archived-list-is-cut"]
-            )
-        ],
+        ]
+    )
+
+    /// The profiles of sideBar: its clients, then their variants.
+    static let sideBar: [Profile] = [
+        .sidebarIOS, .sidebarWeb,
+        // sideBar's iOS app, which reads nothing again when it connects again.
+        Profile(
+            "open",
+            of: .sidebarIOS,
+            [
+                Divergence(
+                    "S31",
+                    "reads nothing again when it connects again",
+                    [.laterAnswersAreNotRead],
+                    ["sidebar-subscribed-but-mute"]
+                )
+            ]
+        ),
+        // sideBar's iOS app, which needs half a second to read the tree of notes.
+        Profile(
+            "slow",
+            of: .sidebarIOS,
+            [
+                Divergence(
+                    "C9",
+                    "shows a change within that time with the next one",
+                    [.noteDuringARefreshIsMissed],
+                    ["sidebar-two-notes-at-once"]
+                )
+            ]
+        ),
+        // sideBar's iOS app whose models lacked times.
+        Profile(
+            "before-eb4844fd",
+            of: .sidebarIOS,
+            [
+                Divergence(
+                    "C4",
+                    "takes the time of an update for that of a file's making",
+                    [.fileIsMadeWhenUpdated],
+                    ["sidebar-file-keeps-its-creation"]
+                )
+            ]
+        ),
+        // sideBar's web app, which reads nothing again when it connects again.
+        Profile(
+            "open",
+            of: .sidebarWeb,
+            [
+                Divergence(
+                    "S31, C2, C3, C5, C19, C33",
+                    "reads nothing again when it connects again",
+                    [.laterAnswersAreNotRead],
+                    ["sidebar-delete-missed-while-offline"]
+                )
+            ]
+        ),
+        // sideBar's web app that treated every answer as new.
+        Profile(
+            "before-22d0034c",
+            of: .sidebarWeb,
+            [
+                Divergence(
+                    "C1, C6, C7",
+                    "takes every answer for new",
+                    [.answersAreTakenAsTheyArrive],
+                    ["sidebar-list-asked-for-before-the-pin", "sidebar-answers-overtake-each-other"]
+                )
+            ]
+        ),
+        // sideBar's web app whose server cut its list of archived notes before it sorted it.
+        Profile(
+            "before-dbd3ae08",
+            of: .sidebarWeb,
+            [
+                Divergence(
+                    "C14",
+                    "is listed the first fifty archived notes",
+                    [.firstFiftyArchivedAreListed],
+                    ["sidebar-archived-list-is-cut"]
+                )
+            ]
+        ),
+        // sideBar's web app whose server listed no note without the key `archived`.
+        Profile(
+            "before-300e34e5",
+            of: .sidebarWeb,
+            [
+                Divergence(
+                    "C13",
+                    "is not listed a note without the key `archived`",
+                    [.noteWithoutArchivedIsNotListed],
+                    ["sidebar-note-without-metadata"]
+                )
+            ]
+        ),
     ]
 }

@@ -1,9 +1,11 @@
 import Projections
 
-extension Divergence {
-    /// Divergences of Retrocast's clients. An `…Open` profile is a client that stays open while its connection breaks.
-    static let retrocast: [Profile: [Divergence]] = [
-        .retrocastIOS: [
+extension Profile {
+    /// Retrocast's iOS app.
+    public static let retrocastIOS = Profile(
+        "retrocast-ios",
+        of: "Retrocast",
+        [
             Divergence(
                 "D1, D2, D4",
                 "wants the whole object of what is deleted, and drops the frame",
@@ -88,8 +90,14 @@ extension Divergence {
                 [.deletedMessageComesBack],
                 ["retrocast-create-edit-delete-out-of-order"]
             ),
-        ] + ofBoth,
-        .retrocastWeb: [
+        ] + ofBoth
+    )
+
+    /// Retrocast's web app.
+    public static let retrocastWeb = Profile(
+        "retrocast-web",
+        of: "Retrocast",
+        [
             Divergence(
                 "D1, D2, D4, D6",
                 "looks a number up among texts and finds nothing to delete",
@@ -160,23 +168,38 @@ extension Divergence {
                 [.membersAreNotChecked],
                 ["retrocast-members-of-another-type"]
             )
-        ],
-        .retrocastIOSOpen: [
-            Divergence(
-                "B13, B27, B28",
-                "fetches nothing when it connects again",
-                [.laterAnswersAreNotRead],
-                ["retrocast-identifies-instead-of-resuming"]
-            )
-        ],
-        .retrocastWebOpen: [
-            Divergence(
-                "B1, B4, B9, B15, B17, B25, B35",
-                "fetches nothing else when it connects again",
-                [.laterAnswersAreNotRead],
-                ["retrocast-ring-overflows"]
-            )
-        ],
+        ]
+    )
+
+    /// The profiles of Retrocast: its clients, then their variants.
+    static let retrocast: [Profile] = [
+        .retrocastIOS, .retrocastWeb,
+        // Retrocast's iOS app, which fetches nothing when it connects again.
+        Profile(
+            "open",
+            of: .retrocastIOS,
+            [
+                Divergence(
+                    "B13, B27, B28",
+                    "fetches nothing when it connects again",
+                    [.laterAnswersAreNotRead],
+                    ["retrocast-identifies-instead-of-resuming"]
+                )
+            ]
+        ),
+        // Retrocast's web app, which fetches no more than its guilds when it connects again.
+        Profile(
+            "open",
+            of: .retrocastWeb,
+            [
+                Divergence(
+                    "B1, B4, B9, B15, B17, B25, B35",
+                    "fetches nothing else when it connects again",
+                    [.laterAnswersAreNotRead],
+                    ["retrocast-ring-overflows"]
+                )
+            ]
+        ),
     ]
 
     /// Divergences that the iOS and the web client share.

@@ -1,10 +1,11 @@
 import Projections
 
-extension Divergence {
-    /// Divergences of VibeChannel's clients: the iOS app, the VS Code extension, and their variants. The texts are
-    /// those that `logtool profiles` prints; a test compares `docs/profiles.md` with them.
-    static let vibeChannel: [Profile: [Divergence]] = [
-        .vibechannelIOS: [
+extension Profile {
+    /// VibeChannel's iOS app, which reads message files from the GitHub API line by line.
+    public static let vibechannelIOS = Profile(
+        "vibechannel-ios",
+        of: "VibeChannel",
+        [
             Divergence(
                 "VC-D01",
                 "drops a message whose date is JavaScript's text",
@@ -95,8 +96,14 @@ extension Divergence {
                 [.fileNameIsTheKey],
                 ["vibechannel-same-name-in-two-channels"]
             ),
-        ],
-        .vibechannelVSCode: [
+        ]
+    )
+
+    /// VibeChannel's VS Code extension, which reads message files by a YAML reader and JavaScript's `Date`.
+    public static let vibechannelVSCode = Profile(
+        "vibechannel-vscode",
+        of: "VibeChannel",
+        [
             Divergence(
                 "VC-D09, VC-D11, VC-D12, VC-D14",
                 "takes what V8's `Date` makes of the value, to the millisecond",
@@ -148,101 +155,142 @@ extension Divergence {
                 [.unknownKeysAreIgnored],
                 ["vibechannel-front-matter-borders"]
             ),
-        ],
-        .vibechannelIOSOpen: [
-            Divergence(
-                "VC-B07",
-                """
-                shows no new channel, and nothing of channels that are not open; the channel that the first \
-                commit with one brings is taken for the open one
-                """,
-                [.oneChannelIsReloaded],
-                ["vibechannel-new-channel-with-a-message"]
-            ),
-            Divergence(
-                "VC-B06",
-                "gets the old listing from its cache for a minute after a reload",
-                [.listingsAreAMinuteOld],
-                ["vibechannel-listing-from-the-cache"]
-            ),
-            Divergence(
-                "VC-B05",
-                """
-                does not repeat a reload that failed; one fails where a request of the recorder's just \
-                before failed with 5xx
-                """,
-                [.failedReloadIsNotRepeated],
-                ["vibechannel-reload-fails-once"]
-            ),
-        ],
-        .vibechannelIOSSender: [
-            Divergence(
-                "VC-B04",
-                "keeps the message that he deletes until the next reload",
-                [.ownDeletionIsKept],
-                ["vibechannel-own-deletion-is-an-error"]
-            ),
-            Divergence(
-                "VC-B03",
-                "shows the files and images that his edit drops, until the next reload",
-                [.ownEditKeepsWhatItDrops],
-                ["vibechannel-edit-drops-the-images"]
-            ),
-            Divergence(
-                "VC-B09",
-                "shows twice what he sends, until the next reload, where the poll is faster than the call",
-                [.ownMessageStandsTwice],
-                ["vibechannel-own-message-twice"]
-            ),
-        ],
-        .vibechannelIOSCached: [
-            Divergence(
-                "VC-B11",
-                "has the newest 500 messages",
-                [.newestFiveHundredAreCached],
-                ["vibechannel-more-files-than-are-listed"]
-            )
-        ],
-        .vibechannelIOSSupabase: [
-            Divergence(
-                "VC-S5",
-                "passes over a deletion without `channel_id`",
-                [.keyOnlyDeletionIsNotRead],
-                ["vibechannel-row-deleted-by-its-key"]
-            ),
-            Divergence(
-                "VC-S8",
-                "has the oldest hundred rows of an answer",
-                [.oldestHundredAreListed],
-                ["vibechannel-oldest-hundred-rows"]
-            ),
-        ],
-        .vibechannelVSCodeParted: [
-            Divergence(
-                "VC-B12",
-                "stays with its own line where the branch has parted: pulls nothing of others, and no merge",
-                [.partedBranchIsNotPulled],
-                ["vibechannel-two-send-at-once"]
-            )
-        ],
-        .vibechannelVSCodeResolving: [
-            Divergence(
-                "VC-B16",
-                "is not told of what came with a merge in which conflicts were resolved, before the next change",
-                [.resolvedConflictIsNotTold],
-                ["vibechannel-conflict-resolved-in-silence"]
-            )
-        ],
-        .vibechannelVSCodeSlow: [
-            Divergence(
-                "VC-B29",
-                """
-                does not get, before the next change, what comes within ten seconds of another change: the \
-                polls overlap, and one fails
-                """,
-                [.pollDuringAnotherFails],
-                ["vibechannel-two-polls-overlap"]
-            )
-        ],
+        ]
+    )
+
+    /// The profiles of VibeChannel: its clients, then their variants.
+    static let vibeChannel: [Profile] = [
+        .vibechannelIOS, .vibechannelVSCode,
+        // VibeChannel's iOS app with one channel open; it reloads only that channel.
+        Profile(
+            "open",
+            of: .vibechannelIOS,
+            [
+                Divergence(
+                    "VC-B07",
+                    """
+                    shows no new channel, and nothing of channels that are not open; the channel that the first \
+                    commit with one brings is taken for the open one
+                    """,
+                    [.oneChannelIsReloaded],
+                    ["vibechannel-new-channel-with-a-message"]
+                ),
+                Divergence(
+                    "VC-B06",
+                    "gets the old listing from its cache for a minute after a reload",
+                    [.listingsAreAMinuteOld],
+                    ["vibechannel-listing-from-the-cache"]
+                ),
+                Divergence(
+                    "VC-B05",
+                    """
+                    does not repeat a reload that failed; one fails where a request of the recorder's just \
+                    before failed with 5xx
+                    """,
+                    [.failedReloadIsNotRepeated],
+                    ["vibechannel-reload-fails-once"]
+                ),
+            ]
+        ),
+        // VibeChannel's iOS app of the user who wrote the first message, while one of the user's calls returns after a
+        // reload.
+        Profile(
+            "sender",
+            of: .vibechannelIOS,
+            [
+                Divergence(
+                    "VC-B04",
+                    "keeps the message that he deletes until the next reload",
+                    [.ownDeletionIsKept],
+                    ["vibechannel-own-deletion-is-an-error"]
+                ),
+                Divergence(
+                    "VC-B03",
+                    "shows the files and images that his edit drops, until the next reload",
+                    [.ownEditKeepsWhatItDrops],
+                    ["vibechannel-edit-drops-the-images"]
+                ),
+                Divergence(
+                    "VC-B09",
+                    "shows twice what he sends, until the next reload, where the poll is faster than the call",
+                    [.ownMessageStandsTwice],
+                    ["vibechannel-own-message-twice"]
+                ),
+            ]
+        ),
+        // VibeChannel's iOS app when it opens a channel that it fetched within the last minute.
+        Profile(
+            "cached",
+            of: .vibechannelIOS,
+            [
+                Divergence(
+                    "VC-B11",
+                    "has the newest 500 messages",
+                    [.newestFiveHundredAreCached],
+                    ["vibechannel-more-files-than-are-listed"]
+                )
+            ]
+        ),
+        // VibeChannel's iOS app of December 2025, which reads rows of Supabase.
+        Profile(
+            "8d7d290",
+            of: .vibechannelIOS,
+            [
+                Divergence(
+                    "VC-S5",
+                    "passes over a deletion without `channel_id`",
+                    [.keyOnlyDeletionIsNotRead],
+                    ["vibechannel-row-deleted-by-its-key"]
+                ),
+                Divergence(
+                    "VC-S8",
+                    "has the oldest hundred rows of an answer",
+                    [.oldestHundredAreListed],
+                    ["vibechannel-oldest-hundred-rows"]
+                ),
+            ]
+        ),
+        // VibeChannel's extension with a git that refuses to pull a branch that has diverged from the local one.
+        Profile(
+            "parted",
+            of: .vibechannelVSCode,
+            [
+                Divergence(
+                    "VC-B12",
+                    "stays with its own line where the branch has parted: pulls nothing of others, and no merge",
+                    [.partedBranchIsNotPulled],
+                    ["vibechannel-two-send-at-once"]
+                )
+            ]
+        ),
+        // VibeChannel's extension of the user whose pull meets conflicts.
+        Profile(
+            "resolving",
+            of: .vibechannelVSCode,
+            [
+                Divergence(
+                    "VC-B16",
+                    "is not told of what came with a merge in which conflicts were resolved, before the next change",
+                    [.resolvedConflictIsNotTold],
+                    ["vibechannel-conflict-resolved-in-silence"]
+                )
+            ]
+        ),
+        // VibeChannel's extension, whose git takes more than ten seconds.
+        Profile(
+            "slow",
+            of: .vibechannelVSCode,
+            [
+                Divergence(
+                    "VC-B29",
+                    """
+                    does not get, before the next change, what comes within ten seconds of another change: the \
+                    polls overlap, and one fails
+                    """,
+                    [.pollDuringAnotherFails],
+                    ["vibechannel-two-polls-overlap"]
+                )
+            ]
+        ),
     ]
 }
