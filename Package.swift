@@ -70,7 +70,7 @@ let package = Package(
             dependencies: ["CLibYAML", "EventLog", "JSON", "Kinds"],
             swiftSettings: settings
         ),
-        .target(name: "Clients", dependencies: ["Projections"], swiftSettings: settings),
+        .target(name: "Clients", dependencies: ["EventLog", "JSON", "Kinds", "Projections"], swiftSettings: settings),
         .target(
             name: "Ingest",
             dependencies: [

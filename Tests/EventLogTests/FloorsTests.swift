@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["EventLog", "Ingest", "Projections", "logtool"])
+    @Test(arguments: ["EventLog", "Ingest", "Projections", "Clients", "logtool"])
     func aFolderNamesTypesOfFoldersBelowItOnly(module: String) throws {
         let order = try #require(floors[module])
         let folders = Set(files.filter { $0.module == module && !$0.folder.isEmpty }.map(\.folder))
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// Otherwise the test above would pass whatever the order.
-    @Test(arguments: ["EventLog", "Ingest", "Projections", "logtool"])
+    @Test(arguments: ["EventLog", "Ingest", "Projections", "Clients", "logtool"])
     func anOrderThatIsTurnedFails(module: String) throws {
         #expect(!arrowsUp(module, try #require(floors[module]).reversed()).isEmpty)
     }

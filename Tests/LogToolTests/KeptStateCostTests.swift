@@ -41,7 +41,7 @@ import Testing
         options.keeping?.eventsMin = 500
         options.chunkEvents = 500
         let first = try store.read { try Replay.logState(of: $0, options: options).normalFormHash }
-        let kept = try store.read { KeptStates(rules: [], build: "test").sequences(in: $0) }
+        let kept = try store.read { KeptStates(rules: .canonical, build: "test").sequences(in: $0) }
         #expect(kept.isEmpty != isKept, "\(kept)")
         #expect(try store.read { try Replay.logState(of: $0, options: options).normalFormHash } == first)
     }
@@ -75,7 +75,7 @@ import Testing
                 let state = try Replay.logState(of: session, options: options)
                 let whole = try Replay.logState(of: session).normalFormHash
                 #expect(state.normalFormHash == whole)
-                let states = KeptStates(rules: [], build: "test")
+                let states = KeptStates(rules: .canonical, build: "test")
                 #expect(states.sequences(in: session).isEmpty)
                 return (drafts.reduce(0) { $0 + $1.payload.count }, states.refusedPayloadBytes(in: session))
             }

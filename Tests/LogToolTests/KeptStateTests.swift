@@ -178,7 +178,7 @@ import Testing
         return options
     }
 
-    private let states = KeptStates(rules: [], build: "test")
+    private let states = KeptStates(rules: .canonical, build: "test")
 
     private var table: DerivedTable {
         get throws { try store.derivedStore().table(KeptStates.name, version: states.version) }

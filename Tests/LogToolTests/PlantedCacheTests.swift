@@ -127,7 +127,7 @@ import Testing
         let store = try log("L")
         let expected = try digest(store)
         try makeDerivedData(of: store)
-        let states = KeptStates(rules: [], build: "test")
+        let states = KeptStates(rules: .canonical, build: "test")
         try store.read { session in
             let kept = states.sequences(in: session)
             let sequence = try #require(kept.last)

@@ -72,7 +72,7 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
         for count in events.indices {
             var state = LogState(rules: client.profile.rules)
             for event in events[..<count] { state.apply(event) }
-            state = try SavedState([state.pieces(whole: true)]).logState()
+            state = try SavedState([state.pieces(whole: true)]).logState(rules: client.profile.rules)
             for event in events[count...] { state.apply(event) }
             #expect(state.document() == whole.document(), "saved after \(count) events")
         }

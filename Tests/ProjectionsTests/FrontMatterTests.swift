@@ -8,10 +8,10 @@ import Testing
     private static let base = "from: ann\ndate: 2025-03-04T05:06:07Z"
 
     private func read(_ frontMatter: String, body: String = "hi") -> FrontMatter? {
-        try? FrontMatter(file: "---\n\(frontMatter)\n---\n\n\(body)")
+        try? FrontMatter(file: "---\n\(frontMatter)\n---\n\n\(body)", by: CanonicalFiles())
     }
 
-    private func file(_ text: String) -> FrontMatter? { try? FrontMatter(file: text) }
+    private func file(_ text: String) -> FrontMatter? { try? FrontMatter(file: text, by: CanonicalFiles()) }
 
     @Test func theClientsOwnFormIsRead() {
         let message = read(Self.base + "\nreply_to: 20250304T050000-bob-aa11bb.md\ntags:\n  - a\n  - b\nmood: x")

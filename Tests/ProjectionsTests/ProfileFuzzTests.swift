@@ -1,8 +1,8 @@
-import Clients
 import EventLog
 import TestSupport
 import Testing
 
+@testable import Clients
 @testable import Projections
 
 @Suite struct ProfileFuzzTests {
@@ -27,7 +27,8 @@ import Testing
         var messageCount = 0
         for _ in 1...3000 {
             let bytes = Self.mutated(Self.files, &random)
-            let message = try? FrontMatter(file: String(decoding: bytes, as: UTF8.self), rules: profile.rules)
+            let text = String(decoding: bytes, as: UTF8.self)
+            let message = try? FrontMatter(file: text, by: ClientFiles(rules: profile.rules))
             messageCount += message == nil ? 0 : 1
         }
         #expect(messageCount > 0)

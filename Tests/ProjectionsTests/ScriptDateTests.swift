@@ -1,6 +1,7 @@
 import EventLog
 import Testing
 
+@testable import Clients
 @testable import Projections
 
 /// Dates as V8 reads them, in UTC; each value was printed by `new Date(text).toISOString()`.
@@ -58,7 +59,7 @@ import Testing
         ("2025-03-04 10:00:00:123", "2025-03-04T10:00:00.123000Z"),
     ])
     func whatADateIsMadeOf(text: String, instant: String) {
-        let time = RemoteTime.javaScriptDate(.string(text))
+        let time = ScriptDate.instant(of: .string(text))
         #expect(time?.description == instant)
     }
 
@@ -84,7 +85,7 @@ import Testing
         "2025-03-04T05:06:07-00:60",
     ])
     func whatIsNoDateIsRefused(text: String) {
-        #expect(RemoteTime.javaScriptDate(.string(text)) == nil)
+        #expect(ScriptDate.instant(of: .string(text)) == nil)
     }
 
     @Test func numbersCountMillisecondsWithinTheRangeOfDates() throws {

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Clients
 @testable import Projections
 
 /// Literals of JavaScript: each text, and JavaScript's text of the value under `x`.

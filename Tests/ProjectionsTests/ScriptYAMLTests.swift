@@ -1,7 +1,7 @@
-import Clients
 import TestSupport
 import Testing
 
+@testable import Clients
 @testable import Projections
 
 /// YAML as js-yaml 3.14.2 reads it: each text, and JavaScript's text of the value under `x`.
@@ -103,8 +103,8 @@ import Testing
         let list = "tags: [" + String(repeating: "*a, ", count: 20) + "]\n"
         let keys = (1...20).map { "? [*a, \($0)]\n: b\n" }.joined()
         for frontMatter in [long + members, long + list, long + keys] {
-            let file = MessageFile("---\n\(frontMatter)---\ntext", rules: Profile.vibechannelVSCode.rules)
-            #expect(throws: FrontMatter.Fault.self) { try TypedFrontMatter.members(of: try #require(file)) }
+            let file = ClientFiles(rules: Profile.vibechannelVSCode.rules).file("---\n\(frontMatter)---\ntext")
+            #expect(throws: MessageFile.Fault.self) { try TypedFrontMatter.members(of: try #require(file)) }
         }
     }
 

@@ -38,7 +38,7 @@ struct FoldContext {
     /// The event being applied.
     var event: EventReference
     /// The client's reading rules for this event; empty for the canonical reading (I16).
-    var rules: ReadingRules = []
+    var rules: ReadingRules = .canonical
     /// The rows that this event may have changed, in order, perhaps repeated. Too many cost time; one too few makes the
     /// digest wrong (I12).
     var touched: [EntityKey] = []

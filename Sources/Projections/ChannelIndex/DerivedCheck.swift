@@ -20,17 +20,19 @@ package struct DerivedCheck: Sendable {
     ///
     /// - Parameters:
     ///   - build: as in `KeptStateOptions`.
+    ///   - client: the client that reads by rules; without it, only canonical states are compared.
     ///   - progress: called after each kept state with its sequence and the head.
     /// - Throws: `EventLogError` if the log itself cannot be read.
     package static func run(
         on store: EventStore,
         build: String,
+        client: (any Client.Type)? = nil,
         progress: (_ done: SequenceNumber, _ total: SequenceNumber) -> Void = { _, _ in }
     ) throws -> DerivedCheck {
         var check = DerivedCheck()
         try store.read { session in
             guard let derived = try? session.existingDerivedStore() else { return }
-            try check.compareStates(session, build, progress)
+            try check.compareStates(session, build, client, progress)
             if check.damage == nil { try check.compareSummary(session, build) }
             if check.damage == nil { try check.compareChannels(session, build) }
             if check.damage != nil { derived.discard() }
@@ -46,9 +48,10 @@ package struct DerivedCheck: Sendable {
     private mutating func compareStates(
         _ session: borrowing ReadSession,
         _ build: String,
+        _ client: (any Client.Type)?,
         _ progress: (SequenceNumber, SequenceNumber) -> Void
     ) throws {
-        for rules in KeptStates.rules(in: session, build: build) {
+        for rules in KeptStates.rules(in: session, build: build, of: client) {
             let kept = KeptStates(rules: rules, build: build)
             var options = ReplayOptions()
             options.rules = rules

@@ -41,7 +41,7 @@ package struct EventLinks: Sendable {
     /// - Parameters:
     ///   - drafts: The events in order.
     ///   - rules: How they are read.
-    package init(of drafts: [DraftEvent], rules: ReadingRules = []) {
+    package init(of drafts: [DraftEvent], rules: ReadingRules = .canonical) {
         var state = LogState(rules: rules)
         var lines = ConnectionLines()
         for (place, draft) in drafts.enumerated() {

@@ -72,7 +72,7 @@ struct RowContext {
     /// (I10).
     let asOf: Timestamp
     /// The client's reading rules behind these rows; empty for the canonical reading (I16).
-    var rules: ReadingRules = []
+    var rules: ReadingRules = .canonical
     /// The event that set the branch's tip; `nil` for a source without commits.
     var tip: EventReference?
 }

@@ -14,7 +14,9 @@ struct KeptStates: Sendable {
     static let name = "states"
     /// A commit is made once the pending pieces have this many bytes: LMDB keeps the pages of a commit in memory.
     private static let commitBytes = 16 << 20
-    private let rules: [UInt8]
+    private let rules: ReadingRules
+    /// The rules as the keys begin with them.
+    private let rulesKey: [UInt8]
     /// The table's version, which names the build: another build may encode states in another way, so its states are
     /// never read.
     let version: UInt32
@@ -77,19 +79,26 @@ struct KeptStates: Sendable {
     ///   - rules: the reading rules under which the states are folded; each set has its own states.
     ///   - build: identifies the program's build.
     init(rules: ReadingRules, build: String) {
-        let rules = rules.shortName
-        self.rules = Array((String(repeating: "0", count: max(0, 32 - rules.utf8.count)) + rules).utf8)
+        let name = rules.shortName
+        self.rules = rules
+        rulesKey = Array((String(repeating: "0", count: max(0, 32 - name.utf8.count)) + name).utf8)
         version = KeptStateOptions.tableVersion(build)
-        assert(self.rules.count == 32, "a key begins with 32 bytes of rules")
+        assert(rulesKey.count == 32, "a key begins with 32 bytes of rules")
     }
 
-    /// The sets of reading rules that states are kept for, each once. Errors count as no states.
-    static func rules(in session: borrowing ReadSession, build: String) -> [ReadingRules] {
-        let states = KeptStates(rules: [], build: build)
+    /// The sets of reading rules that states are kept for, each once; without a client only the canonical one. Errors
+    /// count as no states.
+    static func rules(
+        in session: borrowing ReadSession,
+        build: String,
+        of client: (any Client.Type)?
+    ) -> [ReadingRules] {
+        let states = KeptStates(rules: .canonical, build: build)
         var rules: [ReadingRules] = []
         try? states.table(in: session)?.forEach { key, _ in
             guard key.count == states.headKey(.zero).count, key[32] == UInt8(ascii: "h"),
-                let found = ReadingRules(shortName: String(decoding: key.prefix(32), as: UTF8.self))
+                let found = ReadingRules(shortName: String(decoding: key.prefix(32), as: UTF8.self), of: client),
+                client != nil || found.isEmpty
             else { return true }
             if rules.last != found { rules.append(found) }
             return true
@@ -124,7 +133,7 @@ struct KeptStates: Sendable {
                 return nil
             }
         }
-        guard let logState = try? state.logState(), logState.sequence == sequence else { return nil }
+        guard let logState = try? state.logState(rules: rules), logState.sequence == sequence else { return nil }
         return (logState, last.head.kept(sequence))
     }
 
@@ -253,15 +262,15 @@ struct KeptStates: Sendable {
 
     /// The key of a state's head.
     func headKey(_ sequence: SequenceNumber) -> [UInt8] {
-        rules + Array("h".utf8) + bytes(sequence.rawValue)
+        rulesKey + Array("h".utf8) + bytes(sequence.rawValue)
     }
 
     /// The key of one of a state's pieces.
     func pieceKey(_ sequence: SequenceNumber, _ piece: UInt32) -> [UInt8] {
-        rules + Array("p".utf8) + bytes(sequence.rawValue) + bytes(piece)
+        rulesKey + Array("p".utf8) + bytes(sequence.rawValue) + bytes(piece)
     }
 
-    private var refusalKey: [UInt8] { rules + Array("r".utf8) }
+    private var refusalKey: [UInt8] { rulesKey + Array("r".utf8) }
 
     private func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }

@@ -10,7 +10,7 @@ extension LogState {
     /// - Throws: `StateEncoder.LimitExceeded` if it takes more.
     func pieces(whole: Bool, restBytesMax: Int = .max) throws -> [[UInt8]] {
         let rest = try StateEncoder.bytes(
-            of: SavedLogState(rules: rules, sequence: sequence, clock: clock, sources: sources.map(SavedSource.init)),
+            of: SavedLogState(sequence: sequence, clock: clock, sources: try sources.map(SavedSource.init)),
             byteCountMax: restBytesMax
         )
         var pieces = stride(from: 0, to: rest.count, by: SavedState.pieceBytes).map { start in
@@ -88,11 +88,12 @@ struct SavedState {
 
     /// The state after the last saving, without the key of its log (`LogState.begin`).
     ///
+    /// - Parameter rules: Those that it was folded under.
     /// - Throws: if a piece is missing or malformed.
-    consuming func logState() throws -> LogState {
+    consuming func logState(rules: ReadingRules = .canonical) throws -> LogState {
         let saved = try StateDecoder.value(SavedLogState.self, from: rest)
         guard saved.sources.count == stores.count else { throw Malformed() }
-        return try LogState(saved, stores)
+        return try LogState(saved, stores, rules)
     }
 }
 
@@ -113,11 +114,11 @@ struct SavedByteCounts: Codable, Sendable {
 }
 
 extension LogState {
-    fileprivate init(_ saved: SavedLogState, _ stores: [MessageStoreLoader]) throws {
-        self.init(rules: saved.rules)
+    fileprivate init(_ saved: SavedLogState, _ stores: [MessageStoreLoader], _ rules: ReadingRules) throws {
+        self.init(rules: rules)
         sequence = saved.sequence
         clock = saved.clock
-        sources = try saved.sources.map { try $0.state(rules: saved.rules) }
+        sources = try saved.sources.map { try $0.state(rules: rules) }
         for index in sources.indices {
             indexes[sources[index].name] = index
             try stores[index].load(into: &sources[index].parts.messages)
@@ -127,7 +128,6 @@ extension LogState {
 
 /// Everything but messages. The digest is not saved: it is made anew from all rows.
 private struct SavedLogState: Codable {
-    var rules: ReadingRules
     var sequence: SequenceNumber
     var clock: Timestamp?
     var sources: [SavedSource]
@@ -137,16 +137,20 @@ private struct SavedLogState: Codable {
 /// which the pieces contain.
 private struct SavedSource: Codable {
     var name: String
-    var rowRules: ReadingRules
+    /// The short name of the set.
+    var rowRules: String
+    /// What the client remembers, in the form of `StateEncoder`.
+    var client: [UInt8]?
     var names: Names
     var clock: Timestamp?
     var remoteClock: Timestamp?
     var issues: IssueList
     var parts: SourceParts
 
-    init(_ state: SourceState) {
+    init(_ state: SourceState) throws {
         name = state.name.rawValue
-        rowRules = state.rowRules
+        rowRules = state.rowRules.shortName
+        client = try state.client.map { try StateEncoder.bytes(of: $0) }
         names = state.context.names
         clock = state.clock
         remoteClock = state.remoteClock
@@ -156,12 +160,17 @@ private struct SavedSource: Codable {
 
     func state(rules: ReadingRules) throws -> SourceState {
         var state = SourceState(name: try SourceName(name), rules: rules)
-        state.rowRules = rowRules
+        state.rowRules = ReadingRules(shortName: rowRules, of: rules.client) ?? .canonical
+        if let client, let kind = rules.client { state.client = try Self.client(kind, from: client) }
         state.context.names = names
         state.clock = clock
         state.seenRemoteClock = remoteClock
         state.issues = issues
         state.parts = parts
         return state
+    }
+
+    private static func client<Kind: Client>(_ kind: Kind.Type, from bytes: [UInt8]) throws -> any Client {
+        try StateDecoder.value(kind, from: bytes)
     }
 }

@@ -1,19 +1,22 @@
 import Kinds
 
 /// A set of reading rules: how one reading departs from what the remotes meant. Empty for `canonical`. One word of 128
-/// bits, as each event and row looks into it.
-public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiteral {
+/// bits, as each event and row looks into it, and the client that reads by them. `Clients` makes sets of rules.
+public struct ReadingRules: Sendable {
     /// A bit for each rule, by its raw value. Raw values may differ between builds, so a saved set belongs to its
     /// build.
     private var bits: UInt128 = 0
+    /// The client; `nil` for the canonical reading.
+    let client: (any Client.Type)?
 
-    /// Makes a set of rules.
-    public init(arrayLiteral rules: ReadingRule...) {
-        self.init(rules)
-    }
+    /// The canonical reading.
+    public static var canonical: ReadingRules { ReadingRules() }
 
-    /// Makes a set of rules.
-    public init(_ rules: some Sequence<ReadingRule>) {
+    private init() { client = nil }
+
+    /// Makes a set of rules by which a client reads.
+    package init(_ rules: some Sequence<ReadingRule>, of client: (any Client.Type)?) {
+        self.client = client
         for rule in rules { bits |= Self.bit(of: rule) }
     }
 
@@ -30,21 +33,14 @@ public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiter
         return rules
     }
 
-    /// The union of both sets.
-    func union(_ other: ReadingRules) -> ReadingRules {
-        var rules = self
-        rules.formUnion(other)
-        return rules
-    }
-
     /// A text of at most 32 hex digits that identifies the set within one build of the program. The keys of kept states
     /// contain it.
     var shortName: String { String(bits, radix: 16) }
 
     /// The set with a short name, leading zeros allowed; `nil` if the text is none.
-    init?(shortName: String) {
+    init?(shortName: String, of client: (any Client.Type)?) {
         guard let bits = UInt128(shortName, radix: 16) else { return nil }
-        self.bits = bits
+        (self.bits, self.client) = (bits, client)
     }
 
     /// Adds the rules of another set.
@@ -68,4 +64,12 @@ public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiter
         assert(rule.rawValue < UInt128.bitWidth, "a set has one bit for each of 128 rules")
         return 1 << UInt128(rule.rawValue)
     }
+}
+
+extension ReadingRules: Hashable {
+    /// Two sets are the same if they have the same rules.
+    public static func == (left: ReadingRules, right: ReadingRules) -> Bool { left.bits == right.bits }
+
+    /// Hashes the rules.
+    public func hash(into hasher: inout Hasher) { hasher.combine(bits) }
 }

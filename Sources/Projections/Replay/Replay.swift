@@ -3,7 +3,7 @@ public import EventLog
 /// Which events a replay folds, and how.
 public struct ReplayOptions: Sendable {
     /// The client's reading rules that the replay follows; empty for the canonical reading.
-    public var rules: ReadingRules = []
+    public var rules: ReadingRules = .canonical
     /// Only events of these sources; all if `nil`. Other sources are not in the state then.
     public var sources: Set<SourceName>?
     /// Events that are passed over as if they had never arrived. No kept state behind the first of them is used.

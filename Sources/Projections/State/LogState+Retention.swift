@@ -89,7 +89,7 @@ extension LogState {
     /// facts are about later events.
     ///
     /// - Throws: `ProjectionError.damagedFacts`.
-    public init(facts bytes: [UInt8]?, rules: ReadingRules = []) throws {
+    public init(facts bytes: [UInt8]?, rules: ReadingRules = .canonical) throws {
         self.init(rules: rules)
         guard let bytes else { return }
         try bytes.withUnsafeBytes { bytes in

@@ -59,14 +59,14 @@ public struct LogState: Sendable {
     /// The state before the first event.
     ///
     /// - Parameter rules: a client's reading rules; none for the canonical reading.
-    public init(rules: ReadingRules = []) {
+    public init(rules: ReadingRules = .canonical) {
         self.rules = rules
         isPart = false
     }
 
     /// The state before the first of some events of a log. What it shows is what these events alone say.
     package init(ofPart isPart: Bool) {
-        rules = []
+        rules = .canonical
         self.isPart = isPart
     }
 
@@ -76,7 +76,7 @@ public struct LogState: Sendable {
     /// The state before the first event of a log, with the facts that a compaction has stored. Reads the log.
     ///
     /// - Throws: `ProjectionError.damagedFacts`, or `EventLogError` if the log cannot be read.
-    init(before session: borrowing ReadSession, rules: ReadingRules = []) throws {
+    init(before session: borrowing ReadSession, rules: ReadingRules = .canonical) throws {
         try self.init(facts: session.fact(Self.factName), rules: rules)
         try begin(session)
     }

@@ -14,8 +14,6 @@ struct SourceParts: Codable, Sendable {
     var commits = GitCommitDecoder()
     var cloudRecords = CloudKitDecoder()
     var recorderGaps = RecorderGaps()
-    /// Decides which events clients read. It is saved, but it is no part of the state, so `visit` leaves it out.
-    var attention = ClientAttention()
 
     var channels = Channels()
     var messages = Messages()
@@ -101,7 +99,7 @@ extension SourceState {
         context.rules = rules.forEvents(of: family)
         rowRules.formUnion(context.rules)
         // A client may not have read this event at all, for example while it was offline.
-        if !context.rules.isEmpty, !parts.attention.reads(envelope, context.rules) { return }
+        if !context.rules.isEmpty, client?.reads(envelope, context.rules) == false { return }
         switch family {
         case .git:
             swap(&context.texts, &parts.messages.store.texts)

@@ -15,7 +15,7 @@ extension SourceState {
         lookup: MessageLookup? = nil
     ) {
         begin(event)
-        context.rules = []
+        context.rules = .canonical
         // In the order of the general way: a repeat changes nothing, and the guild is named before the message.
         if parts.gateway.isRepeat(frame, on: connection, at: event.sequence) {
             return finish(remoteTime: nil)

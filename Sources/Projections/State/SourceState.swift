@@ -27,18 +27,21 @@ struct SourceState: Sendable {
 
     /// The rules for the whole log. Each event is read by those for its family.
     let rules: ReadingRules
+    /// The client that reads by the rules; `nil` for the canonical reading.
+    var client: (any Client)?
     /// All rules by which an event of this source was read. Rows are made with them: empty for the canonical reading,
     /// and for sources that the rules do not concern.
-    var rowRules: ReadingRules = []
+    var rowRules: ReadingRules = .canonical
     /// The kind of the last event, and its family: most events of a source are of one kind.
     private var lastKind: (kind: EventKind, family: EventFamily)?
     /// The changes of the event being applied, in the order in which the folds receive them.
     var changes: [Change] = []
 
-    init(name: SourceName, rules: ReadingRules = []) {
+    init(name: SourceName, rules: ReadingRules = .canonical) {
         self.name = name
         digestKeyStarts = DigestKeyStarts(name)
         self.rules = rules
+        client = rules.client?.init()
         context = FoldContext(
             names: Names(),
             event: EventReference(sequence: .zero, recordedAt: Timestamp(seconds: 0))

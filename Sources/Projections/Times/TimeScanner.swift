@@ -4,11 +4,11 @@ import EventLog
 ///
 /// Works on bytes, because every form is ASCII. `date`, `clock`, `offset` and `comment` may have moved when they fail;
 /// the other methods move only if they succeed.
-struct TimeScanner {
+package struct TimeScanner {
     private let bytes: [UInt8]
     private var index = 0
 
-    init(_ text: some StringProtocol) {
+    package init(_ text: some StringProtocol) {
         bytes = Array(text.utf8)
     }
 
@@ -17,10 +17,10 @@ struct TimeScanner {
     }
 
     /// Whether all bytes are taken. Every form must end there, or a longer text would pass for a time.
-    var isAtEnd: Bool { index == bytes.count }
+    package var isAtEnd: Bool { index == bytes.count }
 
     /// Takes one of the given ASCII characters; false if none of them is next.
-    mutating func take(_ characters: StaticString) -> Bool {
+    package mutating func take(_ characters: StaticString) -> Bool {
         guard index < bytes.count else { return false }
         for offset in 0..<characters.utf8CodeUnitCount where characters.utf8Start[offset] == bytes[index] {
             index += 1
@@ -42,14 +42,14 @@ struct TimeScanner {
     }
 
     /// Takes spaces and tabs; false if there are none.
-    mutating func takeSpace() -> Bool {
+    package mutating func takeSpace() -> Bool {
         let start = index
         while take(" \t") {}
         return index > start
     }
 
     /// Takes a number of `least` to `most` digits; `nil` if there are fewer digits. Digits beyond `most` stay.
-    mutating func number(_ least: Int, _ most: Int) -> Int64? {
+    package mutating func number(_ least: Int, _ most: Int) -> Int64? {
         var end = index
         var value: Int64 = 0
         while end < bytes.count, end - index < most, (0x30...0x39).contains(bytes[end]) {
@@ -62,7 +62,7 @@ struct TimeScanner {
     }
 
     /// Takes the digits of a fraction, possibly none, as nanoseconds; digits after the ninth are dropped.
-    mutating func nanoseconds() -> UInt32 {
+    package mutating func nanoseconds() -> UInt32 {
         var value: UInt32 = 0
         var count = 0
         while let digit = number(1, 1) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Clients
 import EventLog
 import JSON
 import Projections
@@ -94,9 +95,8 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     private func checkDeep(_ report: inout VerifyReport) throws -> DerivedCheck {
         let progress = output.progress("folding anew")
         defer { progress.end() }
-        let check = try DerivedCheck.run(on: log.open(isQuiet: output.quiet), build: ProgramIdentity.build) {
-            done,
-            total in
+        let (store, build) = (try log.open(isQuiet: output.quiet), ProgramIdentity.build)
+        let check = try DerivedCheck.run(on: store, build: build, client: RuleClient.self) { done, total in
             let (done, total) = (Int(clamping: done.rawValue), Int(clamping: total.rawValue))
             progress.report("folded \(done) of \(total)", done: done, total: total)
         }

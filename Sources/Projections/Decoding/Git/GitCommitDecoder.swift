@@ -152,9 +152,9 @@ struct GitCommitDecoder: EventDecoder {
     /// Reads the message files among an event's texts, each blob once: equal content is one reading, in whatever file
     /// or commit it occurs.
     mutating func read(_ files: GitFiles, of changes: [GitPathChange], context: inout FoldContext) {
-        let rules = context.rules
+        let (rules, reader) = (context.rules, context.rules.files)
         for change in changes {
-            guard let to = change.to, to.isFile, VibeChannelPath(change.path, rules: rules)?.message != nil else {
+            guard let to = change.to, to.isFile, VibeChannelPath(change.path, by: reader)?.message != nil else {
                 continue
             }
             // Also without a text: the trees refer to contents by their places.
@@ -166,10 +166,14 @@ struct GitCommitDecoder: EventDecoder {
                 continue
             }
             do {
-                let message = try FrontMatter(file: text, rules: rules, key: key)
+                // The canonical reader by its own type, which the compiler specializes.
+                let message =
+                    rules.isEmpty
+                    ? try FrontMatter(file: text, by: CanonicalFiles(), key: key)
+                    : try FrontMatter(file: text, by: reader, key: key)
                 try readings.set(blob, message.saying(names: &context.names), &context.texts)
             } catch {
-                readings.set(blob, fault: (error as? FrontMatter.Fault)?.reason ?? Self.noText)
+                readings.set(blob, fault: (error as? MessageFile.Fault)?.reason ?? Self.noText)
             }
         }
     }

@@ -162,7 +162,7 @@ struct VibeChannelPath: Hashable {
 
     /// Reads a path; `nil` if it is in no channel: at the root, or below a folder whose name begins with a dot. A file
     /// in a subfolder belongs to the channel and is no message.
-    init?(_ path: String, rules: ReadingRules) {
+    init?(_ path: String, by reader: any MessageFileReader) {
         let bytes = path.utf8
         guard let slash = bytes.firstIndex(of: 0x2F), let first = bytes.first, first != 0x2F, first != 0x2E else {
             return nil
@@ -171,16 +171,12 @@ struct VibeChannelPath: Hashable {
         guard !name.isEmpty else { return nil }
         channel = String(path[..<slash])
         let isMessage = name.suffix(3).elementsEqual(".md".utf8) && !name.contains(0x2F) && !Self.isReserved(name)
-        message = isMessage ? Self.id(inFile: Substring(name), rules: rules) : nil
+        message = isMessage ? reader.id(ofFile: Substring(name)) : nil
     }
 
     /// Only short names can be those of such files.
     private static func isReserved(_ name: Substring.UTF8View) -> Bool {
         name.count <= 9 && reserved.contains(lowercased(name))
-    }
-
-    private static func id(inFile name: Substring, rules: ReadingRules) -> String {
-        rules.contains(.suffixIsCutEverywhere) ? name.cut(at: ".md").joined() : String(name.dropLast(3))
     }
 
     /// ASCII letters only: Unicode's case tables would tie the state to a version of Unicode (I10).

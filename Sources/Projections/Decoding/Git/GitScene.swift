@@ -11,6 +11,7 @@ struct GitScene {
     /// The remote's time of the event's deeds; `nil` for a rewrite, which states none.
     let time: Timestamp?
     let rules: ReadingRules
+    let files: any MessageFileReader
     /// The texts that the decoder's readings lie in.
     private let texts: TextPool
     /// The statuses, before the event, of the keys that it may touch. Complete once the spans and the step were noted.
@@ -23,6 +24,7 @@ struct GitScene {
     init(_ context: FoldContext, author: String?, time: Timestamp?) {
         event = context.event
         rules = context.rules
+        files = context.rules.files
         texts = context.texts
         self.author = author
         self.time = time

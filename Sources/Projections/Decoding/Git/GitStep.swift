@@ -105,7 +105,7 @@ private struct GitStepReader {
 
     /// Reads one path that differs from the basis.
     mutating func read(_ change: GitPathChange, into step: inout GitStep, names: inout Names) {
-        guard let path = VibeChannelPath(change.path, rules: scene.rules) else { return }
+        guard let path = VibeChannelPath(change.path, by: scene.files) else { return }
         let channel = names.id(path.channel)
         // Every file counts for its folder, messages or not: git has a folder as long as it has a file.
         let count = (change.to == nil ? 0 : 1) - (change.from == nil || !hasTree ? 0 : 1)
@@ -176,7 +176,7 @@ private struct GitStepReader {
     mutating func readOthers(into step: inout GitStep, names: inout Names) {
         for other in others {
             for change in other.changes where change.to?.isFile != true {
-                guard let path = VibeChannelPath(change.path, rules: scene.rules), let message = path.message else {
+                guard let path = VibeChannelPath(change.path, by: scene.files), let message = path.message else {
                     continue
                 }
                 let key = MessageKey(channel: names.id(path.channel), id: names.id(message))

@@ -19,7 +19,7 @@ struct ServerSentEvent {
     private static let colon = UInt8(ascii: ":")
     private static let space = UInt8(ascii: " ")
 
-    init(_ bytes: UnsafeRawBufferPointer, rules: ReadingRules = []) {
+    init(_ bytes: UnsafeRawBufferPointer, rules: ReadingRules = .canonical) {
         var rest = bytes[...]
         // The standard skips one byte order mark at the start of the stream. The recorder cuts the stream into events,
         // so each event may be the first.

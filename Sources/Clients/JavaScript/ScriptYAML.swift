@@ -1,3 +1,5 @@
+import Projections
+
 /// Reads YAML exactly as js-yaml 3.14.2 does with its safe schema: YAML 1.1 scalars, its leniency about tabs, commas
 /// and indentation, and its refusals.
 ///

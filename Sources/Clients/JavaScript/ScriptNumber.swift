@@ -1,23 +1,8 @@
-/// Numbers as JavaScript reads and prints them.
-///
-/// Both directions are exact functions of IEEE 754 doubles, so they are the same on every machine
-/// (`docs/decisions/0025-javascripts-numbers-leave-as-text.md`).
-enum ScriptNumber {
-    /// The text of a number, in decimal: ECMA-262, 6.1.6.1.20.
-    static func text(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
-        return value == 0 ? "0" : JSONNumber.ecmaScript(value)
-    }
+import Projections
 
-    /// The text of the number that is nearest to one in a JSON text.
-    static func rounded(_ number: JSONNumber) -> String { text(decimal(number.text)) }
-
+extension ScriptNumber {
     /// The number without its fraction; `nil` for NaN, infinities, and anything beyond 64 bits.
     static func whole(_ value: Double) -> Int64? { Int64(exactly: value.rounded(.towardZero)) }
-
-    /// The result of `parseFloat` for a decimal text.
-    static func decimal(_ text: some StringProtocol) -> Double { Double(String(text)) ?? .nan }
 
     /// The result of `parseInt` for digits in base 2, 8, 10 or 16. The digits must be valid in the base.
     static func integer(_ digits: some StringProtocol, radix: Int) -> Double {

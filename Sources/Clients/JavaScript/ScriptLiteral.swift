@@ -1,3 +1,5 @@
+import Projections
+
 /// Reads a literal of JavaScript: objects, lists, texts, numbers, truth values, `null` and `undefined`.
 ///
 /// Front matter can be code, which VibeChannel's extension runs. This reader runs nothing: names, calls and operators

@@ -1,11 +1,18 @@
-import EventLog
+package import EventLog
 import Kinds
+public import Projections
 
-/// Decides which recorded events a client would have received. Only profiles use it.
-///
-/// A recorder fetches answers on each connection; a client that stays in one view does not. Called for events whose
-/// family has rules; under the canonical profile it sees nothing and stays empty.
-struct ClientAttention: Codable, Sendable {
+extension ReadingRules: ExpressibleByArrayLiteral {
+    /// Makes a set of rules.
+    public init(_ rules: some Sequence<ReadingRule>) { self.init(rules, of: RuleClient.self) }
+
+    /// Makes a set of rules.
+    public init(arrayLiteral rules: ReadingRule...) { self.init(rules) }
+}
+
+/// The clients that read by rules. It remembers of a source's events what decides which of them a client receives: a
+/// recorder fetches answers on each connection; a client that stays in one view does not.
+package struct RuleClient: Client {
     /// The name of the source's first connection: a client fetches its initial state there. `nil` until an event names
     /// one.
     private var firstConnection: String?
@@ -20,9 +27,12 @@ struct ClientAttention: Codable, Sendable {
     /// reconnect.
     private static let wantedConnections = 2
 
-    /// Whether a client reads an event. Must be called once for each event, in log order: it also counts connections
-    /// and remembers what came.
-    mutating func reads(_ envelope: Envelope, _ rules: ReadingRules) -> Bool {
+    package init() {}
+
+    package static func files(_ rules: ReadingRules) -> any MessageFileReader { ClientFiles(rules: rules) }
+
+    /// Counts connections and remembers what came, besides.
+    package mutating func reads(_ envelope: Envelope, _ rules: ReadingRules) -> Bool {
         if firstConnection == nil { firstConnection = envelope.attributes["connection"] }
         let kind = KnownKind(envelope.kind)
         if kind == .recorderLink, envelope.attributes["link"] == "open" { openCount += 1 }

@@ -1,3 +1,5 @@
+import Projections
+
 /// The types of js-yaml's safe schema: the implicit types of plain scalars, and the conversions that tags demand.
 ///
 /// Each follows its file in js-yaml's `lib/js-yaml/type`, also where that departs from YAML 1.1: `yes` is a text, and

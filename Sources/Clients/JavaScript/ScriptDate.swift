@@ -1,4 +1,5 @@
 import EventLog
+import Projections
 
 /// A `Date` of JavaScript in UTC: the log does not contain the zone of the client's machine.
 struct ScriptDate {
@@ -67,5 +68,17 @@ struct ScriptDate {
     private static func padded(_ value: Int64, _ width: Int) -> String {
         let digits = String(value)
         return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}
+
+extension ScriptDate {
+    /// The instant of a text, or of a whole number of milliseconds, as JavaScript's `Date` reads it; `nil` for anything
+    /// else. A text without a zone is UTC: the log does not contain the zone of the client's machine.
+    static func instant(of value: JSONValue) -> Timestamp? {
+        switch value {
+        case .number(let number): number.int64.flatMap { Timestamp(milliseconds: $0) }
+        case .string(let text): ScriptDateParser.milliseconds(of: text).flatMap { Timestamp(milliseconds: $0) }
+        default: nil
+        }
     }
 }

@@ -1,3 +1,5 @@
+import Projections
+
 extension ScriptYAML {
     /// Reads a tag: `!`, `!name`, `!!name`, `!<uri>`. No handle is ever declared, as directives are refused.
     mutating func readTag() throws(ScriptFault) -> Bool {

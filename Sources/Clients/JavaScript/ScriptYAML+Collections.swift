@@ -1,3 +1,5 @@
+import Projections
+
 extension ScriptYAML {
     /// A map that is being read.
     struct Map {

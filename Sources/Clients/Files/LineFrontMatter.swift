@@ -1,3 +1,5 @@
+import Projections
+
 /// Reads front matter as VibeChannel's iOS app does: line by line, without YAML. Never fails: a line without a colon is
 /// passed over.
 enum LineFrontMatter {

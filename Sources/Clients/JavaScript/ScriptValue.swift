@@ -1,3 +1,5 @@
+import Projections
+
 /// A JavaScript value, of the kinds that a YAML or JSON reader produces.
 ///
 /// Only here are numbers floating-point numbers. They leave as the text that JavaScript prints, or as whole

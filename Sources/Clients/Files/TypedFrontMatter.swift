@@ -1,3 +1,5 @@
+import Projections
+
 /// Reads front matter as VibeChannel's VS Code extension does: gray-matter 4.0.3 with js-yaml 3.14.2 (YAML 1.1), then
 /// JavaScript's conversions of the values.
 enum TypedFrontMatter {
@@ -5,7 +7,7 @@ enum TypedFrontMatter {
     ///
     /// Falsy values are absent; dates and lists keep their form; every other value becomes text. Code is never run: of
     /// JavaScript only literals are read.
-    static func members(of file: MessageFile) throws(FrontMatter.Fault) -> JSONObject {
+    static func members(of file: MessageFile) throws(MessageFile.Fault) -> JSONObject {
         do throws(ScriptFault) {
             guard case .object(let members) = try value(of: file) else { throw .invalid }
             var seen = JSONObject()
@@ -14,11 +16,13 @@ enum TypedFrontMatter {
             for (name, value) in members where value.isTruthy {
                 seen[name.string] = try member(name.string, value, &left)
             }
-            return JSONObject(
-                members: seen.members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            )
+            var sorted = JSONObject()
+            for member in seen.members.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
+                sorted[member.name] = member.value
+            }
+            return sorted
         } catch {
-            throw FrontMatter.Fault(reason: "its front matter \(error.reason)")
+            throw MessageFile.Fault(reason: "its front matter \(error.reason)")
         }
     }
 
