@@ -24,12 +24,7 @@ extension Profile {
                 [.memberUpdateIsIgnored],
                 ["retrocast-members-and-their-roles"]
             ),
-            Divergence(
-                "D6",
-                "passes over roles",
-                [.rolesAreIgnored],
-                ["retrocast-deletions-by-number"]
-            ),
+            Divergence("D6", "passes over roles", [.rolesAreIgnored], ["retrocast-deletions-by-number"]),
             Divergence(
                 "D10, D23",
                 "adds whatever is created, messages and channels; a second copy is `ID#2`",
@@ -54,12 +49,7 @@ extension Profile {
                 [.typingEndsWithItsFirstTimer],
                 ["retrocast-typing-goes-on"]
             ),
-            Divergence(
-                "D14",
-                "does not store its user's own typing",
-                [.ownTypingIsIgnored],
-                ["retrocast-own-typing"]
-            ),
+            Divergence("D14", "does not store its user's own typing", [.ownTypingIsIgnored], ["retrocast-own-typing"]),
             Divergence(
                 "D15",
                 "leaves no guild on READY",
@@ -72,12 +62,7 @@ extension Profile {
                 [.voiceIsNotShown],
                 ["retrocast-voice-moves"]
             ),
-            Divergence(
-                "D20",
-                "passes over reactions",
-                [.reactionsAreIgnored],
-                ["retrocast-reactions-are-a-set"]
-            ),
+            Divergence("D20", "passes over reactions", [.reactionsAreIgnored], ["retrocast-reactions-are-a-set"]),
             Divergence(
                 "D21",
                 "cannot decode channels of direct messages",
@@ -137,18 +122,8 @@ extension Profile {
                 [.guildsLeftAreGone],
                 ["retrocast-ready-after-a-guild-went"]
             ),
-            Divergence(
-                "D17 to D19",
-                "has no voice states",
-                [.voiceIsNotShown],
-                ["retrocast-voice-moves"]
-            ),
-            Divergence(
-                "D20",
-                "passes over reactions",
-                [.reactionsAreIgnored],
-                ["retrocast-reactions-are-a-set"]
-            ),
+            Divergence("D17 to D19", "has no voice states", [.voiceIsNotShown], ["retrocast-voice-moves"]),
+            Divergence("D20", "passes over reactions", [.reactionsAreIgnored], ["retrocast-reactions-are-a-set"]),
             Divergence(
                 "D21",
                 "stores a channel of direct messages under the guild `undefined`, and deletes it from there",
@@ -210,12 +185,7 @@ extension Profile {
             [.laterVersionCounts],
             ["retrocast-create-edit-delete-out-of-order"]
         ),
-        Divergence(
-            "(5.3)",
-            "passes over bans",
-            [.bansAreIgnored],
-            ["retrocast-banned-but-still-listening"]
-        ),
+        Divergence("(5.3)", "passes over bans", [.bansAreIgnored], ["retrocast-banned-but-still-listening"]),
         Divergence(
             "(5.3)",
             "ends an author's typing with the message",
@@ -228,12 +198,7 @@ extension Profile {
             [.unseenChannelIsNotUpdated],
             ["retrocast-channels-are-listed-twice"]
         ),
-        Divergence(
-            "(5.3)",
-            "has no read states",
-            [.readStatesAreIgnored],
-            ["retrocast-guilds-that-ready-lacks"]
-        ),
+        Divergence("(5.3)", "has no read states", [.readStatesAreIgnored], ["retrocast-guilds-that-ready-lacks"]),
         Divergence(
             "(5.3)",
             "lists no guild because its user joined it, or takes one off because he left",

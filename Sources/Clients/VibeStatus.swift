@@ -62,12 +62,7 @@ extension Profile {
                 [.unreadableFileIsUploadedAgain],
                 ["vibestatus-half-written-file"]
             ),
-            Divergence(
-                "V14",
-                "goes on showing the last status",
-                [],
-                ["vibestatus-paused-is-no-status"]
-            ),
+            Divergence("V14", "goes on showing the last status", [], ["vibestatus-paused-is-no-status"]),
             Divergence(
                 "V16",
                 "gets no prompt that the Mac cannot read",
@@ -181,12 +176,7 @@ extension Profile {
                     [.endsAreUploadedByTens],
                     ["vibestatus-ended-among-two"]
                 ),
-                Divergence(
-                    "B12",
-                    "finds no prompt",
-                    [.noPromptIsFound],
-                    ["vibestatus-prompt-pending-in-the-cloud"]
-                ),
+                Divergence("B12", "finds no prompt", [.noPromptIsFound], ["vibestatus-prompt-pending-in-the-cloud"]),
             ]
         ),
         // VibeStatus's iOS app before prompts were removed.
