@@ -100,22 +100,9 @@ extension WrittenMessage {
 
 // MARK: - Adding
 
-extension Messages {
-    /// Adds a message with its first version as a written one; false, without a change, if the message is known or its
-    /// channel is gone, if a compaction dropped it, or if a cell has no room for it. Takes the steps of `change(_:in:_:)`.
-    mutating func addWritten(_ write: MessageWrite, in context: inout FoldContext) -> Bool {
-        guard store.place(of: write.key) == nil, fates.fate(of: write.key.channel) == nil,
-            compacted.isEmpty || !compacted.contains(write.key), store.addWritten(write, at: context.event)
-        else { return false }
-        touch(write.key, in: &context)
-        touchAnswers(to: write.key, in: &context)
-        if let replyTo = write.saying.replyTo { connect(store.count - 1, write.key, to: replyTo, in: &context) }
-        return true
-    }
-}
-
 extension MessageStore {
-    fileprivate mutating func addWritten(_ write: MessageWrite, at event: EventReference) -> Bool {
+    /// Adds a message with its first version as a written one; false if a cell has no room for it.
+    mutating func addWritten(_ write: MessageWrite, at event: EventReference) -> Bool {
         let verdict =
             write.revisesByArrival
             ? MessageRule.judgeByArrival(isFirst: true, .nowhere, repeatsCurrent: false, changesText: false)
