@@ -13,7 +13,7 @@ import Testing
         folder = try TemporaryDirectory()
     }
 
-    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets"))
+    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets 14"))
     func aSignalEndsARecorderCleanly() async throws {
         let peer = try PythonPeer("gateway_peer.py", ["20"])
         let tool = try start(peer)
@@ -30,7 +30,7 @@ import Testing
         peer.stop()
     }
 
-    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets"))
+    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets 14"))
     func aRecorderThatWasKilledGoesOn() async throws {
         let peer = try PythonPeer("gateway_peer.py", ["20"])
         let first = try start(peer)
@@ -46,7 +46,7 @@ import Testing
         peer.stop()
     }
 
-    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets"))
+    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets 14"))
     func aSecondRecorderOfASourceIsRefused() async throws {
         let peer = try PythonPeer("gateway_peer.py", ["1"])
         let first = try start(peer)

@@ -48,6 +48,6 @@ public final class PythonPeer {
         return process.terminationStatus == 0
     }
 
-    /// True if the peers that speak WebSocket can run.
-    public static let hasWebSockets = isInstalled("websockets")
+    /// True if the peers that speak WebSocket can run: they need the server of python3-websockets 14.
+    public static let hasWebSockets = isInstalled("websockets.asyncio.server")
 }

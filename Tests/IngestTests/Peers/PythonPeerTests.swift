@@ -7,7 +7,7 @@ import Testing
 
 /// Recorders against WebSocket servers that other people wrote.
 @Suite(.hangGuard) struct PythonPeerTests {
-    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets"))
+    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets 14"))
     func aGatewayOfAnotherProgramIsRecordedAndResumed() async throws {
         let peer = try PythonPeer("gateway_peer.py", ["200"])
         let bench = try RecorderBench()
@@ -32,7 +32,7 @@ import Testing
         peer.stop()
     }
 
-    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets"))
+    @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets 14"))
     func aPhoenixServerOfAnotherProgramIsRecordedAndJoinedAgain() async throws {
         let peer = try PythonPeer("realtime_peer.py", ["100"])
         let bench = try RecorderBench()
