@@ -1,3 +1,4 @@
+import Clients
 import EventLog
 import Projections
 

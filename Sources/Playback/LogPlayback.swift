@@ -1,6 +1,7 @@
 #if Recorders
 public import EventLog
 import Ingest
+import Kinds
 public import Projections
 
 /// One playback: a source of a log, the form in which it is served, and the options.

@@ -1,3 +1,4 @@
+import Clients
 public import EventLog
 public import Projections
 

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Ingest
 @testable import Projections
+@testable import Playback
 @testable import logtool
 
 /// Every kind has one row, and the pages list what the code has.

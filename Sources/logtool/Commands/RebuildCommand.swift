@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheTables
+import Clients
 import EventLog
 import Projections
 
@@ -212,7 +213,7 @@ extension RebuildCommand {
         let meta = CacheMeta(
             of: &state,
             identity: try store.read { try $0.identity() },
-            profile: reading.profile,
+            profile: reading.profile.rawValue,
             schema: schema.hash
         )
         loader.keepDigest(of: &state, for: query)
