@@ -56,11 +56,13 @@ import Testing
 
         let file = URL(filePath: path + "/gen-000001/data.mdb")
         var data = try Data(contentsOf: file)
-        let payload = try #require(try log.store.read { try $0.event(at: SequenceNumber(4))?.payload })
+        // No other payload contains this one.
+        let hit = SequenceNumber(count < 100 ? 4 : 100)
+        let payload = try #require(try log.store.read { try $0.event(at: hit)?.payload })
         while let place = data.range(of: Data(payload)) { data[place.lowerBound] ^= 1 }
         try data.write(to: file)
         let hurt = try EventStore.salvage(path, to: log.directory.path("hurt"), now: Timestamp(seconds: 1))
-        #expect(hurt.lost == [SequenceNumber(4)...SequenceNumber(4)])
+        #expect(hurt.lost == [hit...hit])
         #expect(hurt.missing == sound.missing && hurt.held == sound.held - 1)
         #expect(try EventStore.open(at: log.directory.path("hurt")).verify().isIntact)
     }

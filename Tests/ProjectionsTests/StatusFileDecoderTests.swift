@@ -25,7 +25,7 @@ import Testing
         source.apply(try .status(3, "/tmp/vibestatus-caf%25E9.json", text))
         source.apply(try .status(4, "/tmp/vibestatus-100%.json", text))
         let ids = source.rows(in: .sessions).compactMap {
-            $0.split(separator: "\"").dropFirst(2).first.map(String.init)
+            $0.split(separator: "\"").dropFirst(3).first.map(String.init)
         }
         let expected = ["100%", "caf%2525E9", "caf%25E9", "caf%E9"].map { "vibestatus-\($0).json" }
         #expect(ids.sorted() == expected)

@@ -15,6 +15,26 @@ package enum InputFile {
         let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw trouble(path) }
         defer { if descriptor != 0 { close(descriptor) } }
+        return try bytes(of: descriptor, path, bytesMax)
+    }
+
+    /// The bytes of a regular file whose name somebody else chose (C17): no link is followed, and nothing is waited for.
+    /// `nil` if it is something else, larger, or cannot be read.
+    package static func untrustedBytes(at path: String, bytesMax: Int) -> [UInt8]? {
+        // O_NONBLOCK: opening a FIFO would otherwise wait for a writer.
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        // Checked on the descriptor, because the path may have changed since it was opened.
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) <= bytesMax
+        else {
+            return nil
+        }
+        return try? bytes(of: descriptor, path, bytesMax)
+    }
+
+    private static func bytes(of descriptor: Int32, _ path: String, _ bytesMax: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {

@@ -1,3 +1,5 @@
+import EventLog
+
 /// The paths of a repository's parts, found without git, because git would trust the repository's configuration (I28).
 ///
 /// Every part is a plain file or folder inside the given folder. A part that leads outside would let the repository's
@@ -31,7 +33,7 @@ struct GitLayout {
     /// The bytes of a file in `folder`, which is `head` or `common`; `nil` if it does not exist, is larger than
     /// `sizeMax` or cannot be read. Resolves links again, so a link that was replaced after the checks is followed.
     func bytes(_ name: String, in folder: String, sizeMax: Int) -> [UInt8]? {
-        GitFile.resolved("\(folder)/\(name)").flatMap { GitFile.bytes($0, sizeMax: sizeMax) }
+        GitFile.resolved("\(folder)/\(name)").flatMap { InputFile.untrustedBytes(at: $0, bytesMax: sizeMax) }
     }
 }
 
@@ -176,7 +178,8 @@ extension GitWalk {
 
     /// The text of a file that names a path, without line ends at its end; links are followed.
     private func text(of path: String) -> String? {
-        GitFile.resolved(path).flatMap { GitFile.bytes($0, sizeMax: Self.pointerBytesMax) }.map { bytes in
+        GitFile.resolved(path).flatMap { InputFile.untrustedBytes(at: $0, bytesMax: Self.pointerBytesMax) }.map {
+            bytes in
             let end = bytes.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? 0
             return String(decoding: bytes[..<end], as: UTF8.self)
         }

@@ -1,3 +1,5 @@
+import EventLog
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -59,7 +61,9 @@ final class HARDocument: Sendable {
         var (bytes, attachments) = (document.bytes, document.attachments)
         for attached in names where !attached.isEmpty && !attached.contains(where: { $0 == "/" || $0 == "\0" }) {
             let path = folder.map { $0 + attached }
-            guard let content = path.flatMap({ GitFile.bytes($0, sizeMax: Self.byteCountMax) }) else { continue }
+            guard let content = path.flatMap({ InputFile.untrustedBytes(at: $0, bytesMax: Self.byteCountMax) }) else {
+                continue
+            }
             guard content.count <= Self.byteCountMax - bytes.count else {
                 throw Self.error(
                     .invalidHAR,

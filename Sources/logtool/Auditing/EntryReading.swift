@@ -1,4 +1,5 @@
 import EventLog
+import Kinds
 import Projections
 
 /// An entry of a history or an audit, compared with what some events of its log say: the events are folded as a log of
@@ -46,8 +47,13 @@ struct EntryReading {
         let fewer = events.indices.dropFirst().map {
             Self(comparing: shown, of: thing, at: sequence, in: events[$0...])
         }
+        // Which line of a branch counts is decided by all its commits, of things that no one of them names.
+        let isOfWholeBranch =
+            ["selected", "unselected"].contains(shown["change"]?.string)
+            && events.first { $0.envelope.sequence == sequence }.map { EventFamily(kind: $0.envelope.kind) } == .git
         let isSettled = { (difference: Difference) in
-            !Self.counts.contains(difference.member) && !fewer.contains { $0.contradicts(difference) }
+            !(isOfWholeBranch && difference.member == "entity") && !Self.counts.contains(difference.member)
+                && !fewer.contains { $0.contradicts(difference) }
         }
         unsettled = differences.filter { !isSettled($0) }
         differences = differences.filter(isSettled)
