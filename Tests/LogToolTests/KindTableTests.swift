@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @testable import Ingest
-@testable import Projections
 @testable import Playback
+@testable import Projections
 @testable import logtool
 
 /// Every kind has one row, and the pages list what the code has.
