@@ -12,15 +12,22 @@ enum ItemChange {
 /// An item as a remote states it. Copies share their fields: a snapshot of a list hands on all its items, of which few
 /// are new.
 struct ItemFields: Codable, Sendable {
+    /// The remote's other members.
+    enum Extra: Codable {
+        case members(JSONObject)
+        /// Of an item that a row states, which may have many columns and change one at a time.
+        case columns(SharedColumns)
+    }
+
     private final class Storage: Codable, Sendable {
         let id: EntityID
         let text: String?
         let done: Bool
         let status: String?
         let created: String?
-        let extra: JSONObject
+        let extra: Extra
 
-        init(id: EntityID, text: String?, done: Bool, status: String?, created: String?, extra: JSONObject) {
+        init(id: EntityID, text: String?, done: Bool, status: String?, created: String?, extra: Extra) {
             (self.id, self.text, self.done) = (id, text, done)
             (self.status, self.created, self.extra) = (status, created, extra)
         }
@@ -36,6 +43,10 @@ struct ItemFields: Codable, Sendable {
         created: String? = nil,
         extra: JSONObject = JSONObject()
     ) {
+        self.init(id: id, text: text, done: done, status: status, created: created, .members(extra))
+    }
+
+    init(id: EntityID, text: String?, done: Bool, status: String?, created: String?, _ extra: Extra) {
         storage = Storage(id: id, text: text, done: done, status: status, created: created, extra: extra)
     }
 
@@ -53,9 +64,25 @@ struct ItemFields: Codable, Sendable {
     var status: String? { storage.status }
     /// The time of creation, as written; not read as a time.
     var created: String? { storage.created }
-    /// The remote's other members.
+    /// The columns that are the remote's other members, if a row states the item.
+    var columns: SharedColumns? { if case .columns(let columns) = storage.extra { columns } else { nil } }
+
+    /// The same item with other columns.
+    func with(_ columns: SharedColumns) -> ItemFields {
+        ItemFields(id: id, text: text, done: done, status: status, created: created, .columns(columns))
+    }
+
+    /// The remote's other members. Cost: O(1); of an item that a row states, O(bytes).
     var extra: JSONObject {
-        get { storage.extra }
+        get {
+            switch storage.extra {
+            case .members(let members): members
+            case .columns(let columns):
+                JSONObject(
+                    distinct: columns.all.map { JSONObject.Member(name: $0.name, value: $0.value.value) }
+                )
+            }
+        }
         set {
             self = ItemFields(id: id, text: text, done: done, status: status, created: created, extra: newValue)
         }

@@ -1,9 +1,27 @@
 import EventLog
 
 /// An entry as a fold keeps it, which may be smaller than the entry that it gives.
-protocol KeptHistoryEntry: Codable, Sendable {
+protocol KeptHistoryEntry: Sendable {
+    /// What is saved of an entry, which may be only what differs from the entry before.
+    associatedtype Saved: Codable = Self
+
     var sequence: SequenceNumber { get }
     var entry: HistoryEntry { get }
+
+    /// What is saved of a whole history, oldest first.
+    static func saved(_ history: [Self]) -> [Saved]
+    static func history(of saved: [Saved]) -> [Self]
+    /// The forms of a whole history: equal exactly if its entries are.
+    static func normalForms(of history: [Self]) -> [JSONValue]
+}
+
+extension KeptHistoryEntry {
+    static func normalForms(of history: [Self]) -> [JSONValue] { history.map { $0.entry.normalForm(fields: nil) } }
+}
+
+extension KeptHistoryEntry where Saved == Self {
+    static func saved(_ history: [Self]) -> [Self] { history }
+    static func history(of saved: [Self]) -> [Self] { saved }
 }
 
 extension HistoryEntry: KeptHistoryEntry {
@@ -13,8 +31,10 @@ extension HistoryEntry: KeptHistoryEntry {
 /// The histories of one fold's entities, each oldest first.
 ///
 /// An entity that is gone keeps its history, so its key stays known for ever.
-struct EntityHistories<Kept: KeptHistoryEntry>: Codable, Sendable {
+struct EntityHistories<Kept: KeptHistoryEntry>: Sendable {
     private var entries: [EntityKey: [Kept]] = [:]
+
+    init() {}
 
     /// The history of one entity; `nil` if it was never known.
     subscript(key: EntityKey) -> [HistoryEntry]? { entries[key].map { $0.map(\.entry) } }
@@ -55,11 +75,19 @@ struct EntityHistories<Kept: KeptHistoryEntry>: Codable, Sendable {
                     "section": .string(key.section.rawValue),
                     "first": .string(names.text(key.first)),
                     "second": .string(names.text(key.second)),
-                    "entries": .array((entries[key] ?? []).map(\.entry.normalFormText)),
+                    "entries": .array(Kept.normalForms(of: entries[key] ?? [])),
                 ])
             )
         }
     }
+}
+
+extension EntityHistories: Codable {
+    init(from decoder: any Decoder) throws {
+        entries = try [EntityKey: [Kept.Saved]](from: decoder).mapValues(Kept.history(of:))
+    }
+
+    func encode(to encoder: any Encoder) throws { try entries.mapValues(Kept.saved).encode(to: encoder) }
 }
 
 extension Names {
@@ -70,7 +98,8 @@ extension Names {
 }
 
 extension HistoryEntry {
-    fileprivate var normalFormText: JSONValue {
+    /// Everything, for normal forms, or with other fields.
+    func normalForm(fields other: JSONValue?) -> JSONValue {
         .object([
             "sequence": .string(sequence.description),
             "recordedAt": .string(recordedAt.description),
@@ -78,7 +107,7 @@ extension HistoryEntry {
             "change": .string(change),
             "by": .text(by),
             "kinds": .array(kinds.map(JSONValue.string)),
-            "fields": .object(fields),
+            "fields": other ?? .object(fields),
         ])
     }
 }

@@ -3,7 +3,8 @@ import EventLog
 extension ItemFields {
     /// The members that a row and a history entry have in common. `position` counts from 0.
     func fields(position: Int?) -> JSONObject {
-        [
+        let extra = extra
+        return [
             "position": position.map { .int($0) },
             "text": .text(text),
             "done": .bool(done),
@@ -18,7 +19,12 @@ extension ItemFields {
         if isCopy(of: other) { return true }
         return id == other.id && done == other.done && Sameness.areSame(text, other.text)
             && Sameness.areSame(status, other.status) && Sameness.areSame(created, other.created)
-            && JSONValue.object(extra).isSameJSON(as: .object(other.extra))
+            && hasSameExtra(as: other)
+    }
+
+    private func hasSameExtra(as other: ItemFields) -> Bool {
+        if let columns, let others = other.columns { return columns.changes(since: others).isEmpty }
+        return JSONValue.object(extra).isSameJSON(as: .object(other.extra))
     }
 
     /// Whether both items agree in everything that remotes sort by, apart from times. If not, the remote's sorting
@@ -49,7 +55,7 @@ extension ItemFields {
         kinds += statusKinds(of: next)
         if !Sameness.areSame(created, next.created) { kinds.append("updated") }
         var isTouched = false
-        for name in Self.changedNames(extra, next.extra) {
+        for name in changedNames(of: next) {
             if Self.timeNames.contains(name) { isTouched = true; continue }
             let kind = Self.kindsByName[name] ?? "updated"
             if !kinds.contains(kind) { kinds.append(kind) }
@@ -73,8 +79,10 @@ extension ItemFields {
         return kinds
     }
 
-    /// The names of the members that differ, by their UTF-8 bytes.
-    private static func changedNames(_ old: JSONObject, _ new: JSONObject) -> [String] {
+    /// The names of the other members that differ, by their UTF-8 bytes.
+    private func changedNames(of next: ItemFields) -> [String] {
+        if let columns, let others = next.columns { return others.changes(since: columns).map(\.name) }
+        let (old, new) = (extra, next.extra)
         let changed = old.members.filter { !$0.value.isSameJSON(as: new[$0.name]) }.map(\.name)
         return (changed + new.members.filter { old[$0.name] == nil }.map(\.name))
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

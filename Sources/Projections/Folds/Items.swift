@@ -15,7 +15,7 @@ import EventLog
 struct Items: Fold {
     /// By the list's name. A list that became empty stays, with the events that changed it.
     private var lists: [EntityID: ItemList] = [:]
-    private var histories = EntityHistories<HistoryEntry>()
+    private var histories = EntityHistories<ItemHistoryEntry>()
 
     init() {}
 
@@ -133,14 +133,12 @@ extension Items {
         context: FoldContext
     ) {
         switch (before, after) {
-        case (nil, let new?):
-            histories.add(HistoryEntry(at: context.event, change: "added", fields: new.fields), to: key)
-        case (let old?, nil):
-            histories.add(HistoryEntry(at: context.event, change: "removed", fields: old.fields), to: key)
+        case (nil, let new?): histories.add(ItemHistoryEntry(at: context.event, .added, new), to: key)
+        case (let old?, nil): histories.add(ItemHistoryEntry(at: context.event, .removed, old), to: key)
         case (let old?, let new?):
             let kinds = old.item.kinds(of: new.item, isBumped: isBumped)
             guard !kinds.isEmpty else { return }
-            histories.add(HistoryEntry(at: context.event, change: "changed", kinds: kinds, fields: new.fields), to: key)
+            histories.add(ItemHistoryEntry(at: context.event, .changed, kinds: kinds, new), to: key)
         case (nil, nil):
             break
         }

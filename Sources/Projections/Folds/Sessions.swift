@@ -26,7 +26,7 @@ struct Sessions: Fold {
     }
 
     /// A history entry, kept as the write that it shows: most replays read no history.
-    private struct Span: KeptHistoryEntry {
+    private struct Span: KeptHistoryEntry, Codable {
         enum Word: String, Codable {
             case started, changed, ended
         }

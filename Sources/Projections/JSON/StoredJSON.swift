@@ -65,6 +65,13 @@ struct StoredJSON: Sendable {
         }
     }
 
+    /// Whether both values have the same text. Cost: O(1) for copies of one value, else O(bytes).
+    func hasSameText(as other: StoredJSON) -> Bool {
+        withBytes { own in
+            other.withBytes { own.count == $0.count && (own.baseAddress == $0.baseAddress || own.isSame($0)) }
+        }
+    }
+
     /// A part of the value's text, which is a value itself and shares the text.
     func part(_ range: Range<Int>) -> StoredJSON {
         StoredJSON(text, Int(start) + range.lowerBound..<Int(start) + range.upperBound)
