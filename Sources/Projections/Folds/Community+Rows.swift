@@ -45,7 +45,7 @@ extension Community {
             row["lastMessage"] = .text(lastMessage.map { context.names.text($0) })
         default:
             guard let register = register(of: key), shown(registerKey(of: key), register) == key,
-                let value = register.value, isShown(value, context)
+                let value = register.value.map(present), isShown(value, context)
             else { return nil }
             for member in value.members(names: context.names).members { row[member.name] = member.value }
         }
@@ -83,8 +83,17 @@ extension Community {
         }
     }
 
-    /// The entries of a register as its row shows them: nobody stays in a voice channel that is gone.
+    /// A value as it is now: a member without the roles that were deleted since.
+    private func present(_ value: CommunityValue) -> CommunityValue {
+        guard var member = value.member else { return value }
+        Steps.count(member.roles.count)
+        member.roles.removeAll { end(ofRole: $0) != nil }
+        return .member(member)
+    }
+
+    /// The entries of a register as its row shows them: nobody stays in a voice channel that is gone, or has a role that is.
     private func shownEntries(of register: Register<CommunityValue>) -> [Register<CommunityValue>.Entry] {
+        if register.entries.first?.value?.member != nil { return memberEntries(of: register) }
         var shown: [Register<CommunityValue>.Entry] = []
         for (index, entry) in register.entries.enumerated() {
             guard let end = entry.value?.voiceChannel.flatMap({ fates.knownEnd(of: $0) }) else {
@@ -98,6 +107,36 @@ extension Community {
             guard shown.last?.value != nil, next.map({ $0.sequence > end.sequence }) ?? true else { continue }
             let gone = end.sequence > entry.event.sequence ? end : entry.event
             shown.append(Register.Entry(event: gone, value: nil))
+        }
+        return shown
+    }
+
+    /// The entries of a member's register, and one for each event that deleted roles which the member had.
+    private func memberEntries(of register: Register<CommunityValue>) -> [Register<CommunityValue>.Entry] {
+        var shown: [Register<CommunityValue>.Entry] = []
+        func show(_ value: CommunityValue?, at event: EventReference) {
+            if let last = shown.last, last.value == value { return }
+            shown.append(Register.Entry(event: event, value: value))
+        }
+        for (index, entry) in register.entries.enumerated() {
+            guard var member = entry.value?.member else { show(nil, at: entry.event); continue }
+            Steps.count(member.roles.count)
+            let next = register.entries.indices.contains(index + 1) ? register.entries[index + 1].event : nil
+            // An event may state a member and delete roles of it.
+            let lost = member.roles.compactMap { role in end(ofRole: role).map { (role: role, event: $0) } }
+                .filter { end in next.map { end.event.sequence < $0.sequence } ?? true }
+                .map { (role: $0.role, event: $0.event.sequence > entry.event.sequence ? $0.event : entry.event) }
+            var losses = Dictionary(grouping: lost) { $0.event.sequence }.mapValues {
+                (event: $0[0].event, roles: Set($0.map(\.role)))
+            }
+            if let gone = losses.removeValue(forKey: entry.event.sequence) {
+                member.roles.removeAll { gone.roles.contains($0) }
+            }
+            show(.member(member), at: entry.event)
+            for (event, roles) in losses.values.sorted(by: { $0.event.sequence < $1.event.sequence }) {
+                member.roles.removeAll { roles.contains($0) }
+                show(.member(member), at: event)
+            }
         }
         return shown
     }

@@ -5,7 +5,8 @@ import EventLog
 /// None of these carries a version, so the last event in log order wins. A deleted guild or role stays deleted,
 /// whatever arrives. Voice states and typing in a channel that is gone are not shown, whenever they became known.
 struct Community: Fold {
-    /// By row key; roles by id alone, because a role stays the same role if another guild names it. `row(of:_:)` gives
+    /// By row key. A member's register has roles that were deleted since, which `present(_:)` leaves out. Roles by id
+    /// alone, because a role stays the same role if another guild names it. `row(of:_:)` gives
     /// the row's key.
     var registers: [EntityKey: Register<CommunityValue>] = [:]
     /// Guilds and roles that are deleted for ever, by their register's key.
@@ -143,6 +144,7 @@ extension Community {
     /// guild.
     private mutating func set(_ value: CommunityValue?, for key: EntityKey, in context: inout FoldContext) {
         let before = registers[key]?.value
+        if case .member(let member)? = value, has(member, as: key, names: context.names) { return }
         if let value { index.note(value, of: key, before: before) }
         guard registers[key, default: Register()].set(value, at: context.event) else { return }
         context.touch(row(of: key, before))
@@ -201,21 +203,32 @@ extension Community {
         }
     }
 
-    /// Deletes a role for ever, and takes it from every member. Cost: that of the members who had it.
+    /// Deletes a role for ever, and takes it from every member. Cost: O(log roles) for each member who had it.
     private mutating func delete(role: EntityID, in context: inout FoldContext) {
         let key = Self.roleKey(role)
         guard ends[key] == nil else { return }
         ends[key] = context.event
         set(nil, for: key, in: &context)
         let holders = index.holders(of: role) { [registers] in
-            registers[$0]?.value?.member?.roles.contains(role) == true
+            registers[$0]?.value?.member?.names(role, context.names) == true
         }
+        // The registers stay: what a member lost follows from `ends`, and a list of its other roles would be as long each time.
         for key in context.names.sorted(Array(holders)) {
-            guard var member = registers[key]?.value?.member else { continue }
-            member.roles.removeAll { $0 == role }
-            set(.member(member), for: key, in: &context)
+            index.noteLoss(of: key)
+            context.touch(key)
         }
     }
+
+    /// Whether a member is known as it is stated, with roles that are not deleted. Cost: O(k log n) for k roles that are stated,
+    /// of n.
+    private func has(_ member: CommunityValue.Member, as key: EntityKey, names: Names) -> Bool {
+        guard let lostCount = index.lostRoleCounts[key], let known = registers[key]?.value?.member else { return false }
+        return known.nickname == member.nickname && known.roles.count - lostCount == member.roles.count
+            && member.roles.allSatisfy { known.names($0, names) }
+    }
+
+    /// The event that deleted a role; `nil` if it is not deleted.
+    func end(ofRole role: EntityID) -> EventReference? { ends[Self.roleKey(role)] }
 
     /// The roles that are not deleted, as a set in the order of the ids' UTF-8 bytes: equal sets then compare as equal.
     private func living(_ roles: [EntityID], names: Names) -> [EntityID] {
@@ -280,7 +293,8 @@ extension Community: Codable {
         typingForgotten = try container.decode(UInt64.self, forKey: .typingForgotten)
         readStates = try container.decode(ReadStates.self, forKey: .readStates)
         fates = try container.decode(ChannelFates.self, forKey: .fates)
-        index = CommunityIndex(registers, typing: typing.keys, guilds: guilds)
+        index = CommunityIndex(registers, typing: typing.keys, guilds: guilds) { [ends] in ends[Self.roleKey($0)] != nil
+        }
     }
 
     func encode(to encoder: any Encoder) throws {

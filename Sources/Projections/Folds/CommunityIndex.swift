@@ -8,6 +8,8 @@ struct CommunityIndex: Sendable {
     private var holders: [EntityID: [EntityKey]] = [:]
     /// The registers of what was in a guild, by guild.
     private var contents: [EntityID: [EntityKey]] = [:]
+    /// How many of the roles that a member's register has were deleted since; none for most.
+    private(set) var lostRoleCounts: [EntityKey: Int] = [:]
     /// The voice states that named a channel, and the typing there, by channel.
     private var present: [EntityID: [EntityKey]] = [:]
     /// The place of each guild in the order in which they became known.
@@ -21,11 +23,15 @@ struct CommunityIndex: Sendable {
     init(
         _ registers: [EntityKey: Register<CommunityValue>],
         typing: some Sequence<EntityKey>,
-        guilds: [EntityID]
+        guilds: [EntityID],
+        isDeletedRole: (EntityID) -> Bool
     ) {
         for guild in guilds { note(guild: guild) }
         for (key, register) in registers {
-            if let value = register.value { note(value, of: key, before: nil) }
+            guard let value = register.value else { continue }
+            note(value, of: key, before: nil)
+            let lostCount = value.member?.roles.count(where: isDeletedRole) ?? 0
+            if lostCount > 0 { lostRoleCounts[key] = lostCount }
         }
         for key in typing { noteTyping(key) }
     }
@@ -71,6 +77,7 @@ struct CommunityIndex: Sendable {
             if before == nil { contents[key.first, default: []].append(key) }
             if guild.isJoined { joined.insert(key.first) } else { joined.remove(key.first) }
         case .member(let member):
+            lostRoleCounts[key] = nil
             if before == nil { contents[key.first, default: []].append(key) }
             noteRoles(of: member, key, before: before?.member)
         case .banned:
@@ -89,6 +96,9 @@ struct CommunityIndex: Sendable {
         contents[guild] = nil
         joined.remove(guild)
     }
+
+    /// Notes that one of the roles that a member's register has is deleted.
+    mutating func noteLoss(of member: EntityKey) { lostRoleCounts[member, default: 0] += 1 }
 
     mutating func noteTyping(_ key: EntityKey) { present[key.first, default: []].append(key) }
 

@@ -17,8 +17,17 @@ enum CommunityValue: Codable, Hashable, Sendable {
 
     struct Member: Codable, Hashable, Sendable {
         var nickname: ExactText?
-        /// A set, in the order of the ids' UTF-8 bytes, without deleted roles.
+        /// A set, in the order of the ids' UTF-8 bytes, without roles that were deleted before it was stated.
         var roles: [EntityID]
+
+        /// Whether a role is among `roles`. Cost: O(log roles).
+        func names(_ role: EntityID, _ names: Names) -> Bool {
+            let place = roles.partitioningIndex {
+                Steps.count(1)
+                return !names.precedes($0, role)
+            }
+            return place < roles.count && roles[place] == role
+        }
     }
 
     struct Role: Codable, Hashable, Sendable {
