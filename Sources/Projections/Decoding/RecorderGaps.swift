@@ -19,8 +19,23 @@ public struct Gap: Codable, Hashable, Sendable {
 /// An event with the same topic, reason and beginning, and an end, closes a gap. Facts contain every gap, so no event
 /// is kept for them.
 struct RecorderGaps: StatePart {
-    /// In the order in which they opened.
-    private(set) var gaps: [Gap] = []
+    /// What the events that open and close a gap have in common, byte for byte.
+    private struct Name: Codable, Hashable {
+        let topic: ExactText?
+        let reason: ExactText
+        let from: Timestamp
+
+        init(_ gap: Gap) {
+            (topic, reason, from) = (gap.topic.map { ExactText($0) }, ExactText(gap.reason), gap.from)
+        }
+    }
+
+    /// By their numbers, which ascend in the order in which they opened.
+    private var known: [UInt64: Gap] = [:]
+    /// The numbers of the gaps with a name that have no end, the newest last.
+    private var open: [Name: [UInt64]] = [:]
+    /// The number of the next gap.
+    private var nextNumber: UInt64 = 0
     /// Whether the last link of a live recorder was opened and not closed, as the log says. A killed recorder cannot
     /// say that it ended; `LogState.gaps(lastSigns:)` is told.
     private(set) var isConnected = false
@@ -35,19 +50,39 @@ struct RecorderGaps: StatePart {
             return context.issue("gap: it has another form")
         }
         guard take(context.event) else { return }
-        let open = gaps.lastIndex { $0.to == nil && $0.from == gap.from && $0.isNamed(as: gap) }
+        let number = open[Name(gap)]?.last
         // The log now holds what was missing.
         if gap.to != nil, value["closes"]?.string == "file" {
-            if let open { gaps.remove(at: open) }
-            return
+            if let number { known[number] = nil }
+        } else if let number, gap.to != nil {
+            known[number] = gap
+        } else if number == nil {
+            return add(gap)
         }
-        if let open { gaps[open].to = gap.to ?? gaps[open].to } else { gaps.append(gap) }
+        // A gap without an end leaves the one that is open as it is.
+        if gap.to != nil { close(gap) }
+    }
+
+    /// In the order in which they opened.
+    var gaps: [Gap] { known.sorted { $0.key < $1.key }.map(\.value) }
+
+    private mutating func add(_ gap: Gap) {
+        known[nextNumber] = gap
+        if gap.to == nil { open[Name(gap), default: []].append(nextNumber) }
+        nextNumber += 1
+    }
+
+    /// Notes that the newest open gap with a name is open no more.
+    private mutating func close(_ gap: Gap) {
+        let name = Name(gap)
+        open[name]?.removeLast()
+        if open[name]?.isEmpty == true { open[name] = nil }
     }
 
     /// Notes an event whose payload was too large to keep: a gap of one instant, since only this change is missing.
     mutating func readOversize(at event: EventReference) {
         guard take(event) else { return }
-        gaps.append(Gap(topic: nil, from: event.recordedAt, to: event.recordedAt, reason: "oversize"))
+        add(Gap(topic: nil, from: event.recordedAt, to: event.recordedAt, reason: "oversize"))
     }
 
     /// Notes a link. Captures give theirs no name, and those of HARs are of a browser.
@@ -89,9 +124,10 @@ struct RecorderGaps: StatePart {
         self.upTo = upTo
         // The facts of earlier programs do not say it.
         isConnected = facts["isConnected"] == .bool(true)
-        gaps = try list.map { fact in
+        (known, open) = ([:], [:])
+        for fact in list {
             guard let gap = Gap(fact: fact) else { throw ProjectionError.facts("a gap has another form") }
-            return gap
+            add(gap)
         }
     }
 }
@@ -104,10 +140,6 @@ extension Gap {
         else { return nil }
         let to = value["to"]?.string.flatMap { Timestamp(rfc3339: $0) }
         self.init(topic: value["topic"]?.string, from: from, to: to, reason: reason)
-    }
-
-    fileprivate func isNamed(as other: Gap) -> Bool {
-        Sameness.areSame(topic, other.topic) && Sameness.areSame(reason, other.reason)
     }
 
     /// The gap as a compaction stores it, times in microseconds.

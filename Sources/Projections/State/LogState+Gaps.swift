@@ -32,19 +32,52 @@ extension SourceState {
     /// recorder's report, with the numbers of the holes that it covers. Sorted by beginning; equal ones in this order.
     fileprivate var gaps: [Gap] {
         let missing = parts.gateway.connections.holes.gaps
-        let told = parts.recorderGaps.gaps.map { $0.naming(missing) }
+        let reports = parts.recorderGaps.gaps
+        let told = Self.naming(missing, in: reports)
+        let byTopic = Dictionary(grouping: told) { $0.topic.map { ExactText($0) } }.mapValues(GapIndex.init)
+        let beginnings = Set(told.map { TopicBeginning(topic: $0.topic, from: $0.from) })
         let channels = parts.realtime.gaps().filter { gap in
-            !told.contains { ($0.topic == gap.topic && $0.from == gap.from) || $0.contains(gap) }
+            // What a report says of the whole source, or of the topic for all of the gap's time, stands for it.
+            !beginnings.contains(TopicBeginning(topic: gap.topic, from: gap.from))
+                && ![nil, gap.topic.map { ExactText($0) }].contains {
+                    byTopic[$0]?.has(from: gap.from, to: gap.to) ?? false
+                }
         }
+        let outages = told.filter(\.isOutage)
+        let (known, isOpen) = (GapIndex(outages), outages.contains { $0.to == nil })
         let lost = (parts.gateway.connections.outages.gaps + parts.itemMessages.links.outages.gaps).filter { gap in
-            !told.contains { $0.isOutage && $0.meets(gap) }
+            // The recorder knows more of when it listened than its frames show, so its report stands for the whole outage; one
+            // that goes on is reported by a gap that does.
+            gap.to.map { !known.has(from: $0, to: gap.from) } ?? !isOpen
         }
-        let holes = missing.filter { hole in
-            !told.contains { $0.reason == SequenceHoles.reason && $0.covers(hole) }
-        }
+        let toldHoles = GapIndex(told.filter { $0.reason == SequenceHoles.reason })
+        let holes = missing.filter { hole in hole.to.map { !toldHoles.has(from: $0, to: hole.from) } ?? true }
         return (told + channels + lost + holes).enumerated()
             .sorted { ($0.element.from, $0.offset) < ($1.element.from, $1.offset) }
             .map(\.element.inOrder)
+    }
+
+    /// The topic and the beginning of a gap.
+    private struct TopicBeginning: Hashable {
+        let topic: String?
+        let from: Timestamp
+    }
+
+    /// A hole stands with no more than so many reports, those that begin first.
+    private static let namedMax = 16
+
+    /// The recorder's reports, with the numbers of the holes whose times they overlap.
+    private static func naming(_ holes: [Gap], in reports: [Gap]) -> [Gap] {
+        var told = reports
+        let places = told.indices.filter { told[$0].reason == SequenceHoles.reason }
+        let index = GapIndex(places.map { told[$0] })
+        for hole in holes {
+            guard let end = hole.to else { continue }
+            for found in index.first(namedMax, from: end, to: hole.from) {
+                told[places[found]].numbers += hole.numbers
+            }
+        }
+        return told
     }
 }
 
@@ -56,32 +89,6 @@ extension Gap {
         return gap
     }
 
-    /// The gap, with the numbers of the holes that it covers.
-    fileprivate func naming(_ holes: [Gap]) -> Gap {
-        guard reason == SequenceHoles.reason else { return self }
-        var gap = self
-        gap.numbers = holes.filter(covers).flatMap(\.numbers)
-        return gap
-    }
-
-    /// Whether the two intervals overlap; `to` is `nil` for one that is still open. An open gap is covered only by an
-    /// open one that begins no later.
-    fileprivate func covers(_ other: Gap) -> Bool {
-        guard let end = other.to else { return to == nil && from <= other.from }
-        return from <= end && (to.map { $0 >= other.from } ?? true)
-    }
-
     /// Whether a recorder reports with the gap that the whole source was not heard, and not that one frame was lost.
     fileprivate var isOutage: Bool { topic == nil && reason != SequenceHoles.reason && reason != "oversize" }
-
-    /// Whether the two intervals overlap. The recorder knows more of when it listened than its frames show, so its
-    /// report stands for the whole outage; one that goes on is reported by a gap that does.
-    fileprivate func meets(_ other: Gap) -> Bool { other.to == nil ? to == nil : covers(other) }
-
-    /// Whether the gap concerns all that another one does, for all of its time.
-    fileprivate func contains(_ other: Gap) -> Bool {
-        guard topic == nil || Sameness.areSame(topic, other.topic), from <= other.from else { return false }
-        guard let to else { return true }
-        return other.to.map { $0 <= to } ?? false
-    }
 }
