@@ -74,6 +74,7 @@ import Testing
             measure("diff") {
                 for difference in StateDiff.differences(first, state) { _ = StateDiff.row(of: difference).text }
             }
+            measure("gaps") { Steps.count(state.gaps.reduce(0) { $0 + $1.gap.numbers.count + 1 }) }
             measure("rebuild") {
                 for list in StateList.all {
                     state.forEachRow(of: list, asOf: state.clock ?? Timestamp(seconds: 0)) { _ = $0.text }

@@ -30,6 +30,9 @@ struct CostShape: Sendable, CustomTestStringConvertible {
     /// A step shows the reactions of a message before and after.
     private static let reactionsAreTold: Set<String> = ["replay --step"]
 
+    /// An item and a member are told whole with each change. Folding, comparing and compacting them is in proportion.
+    private static let wholeIsTold: Set<String> = ["audit", "history", "history --match", "rebuild", "replay --step"]
+
     static let all: [CostShape] = rows + items + chats + communities + others
 }
 
@@ -129,6 +132,24 @@ extension CostShape {
         },
         CostShape("tasks before all others", excepted: placesAreTold) { traffic, count in
             for number in 0..<2 * count { traffic.task("INSERT", number, createdAt: 100_000 - number) }
+        },
+        CostShape("a task with ever new columns", excepted: wholeIsTold) { traffic, count in
+            traffic.row("INSERT", #"{"id":"a","status":"open"}"#, table: "tasks")
+            for number in 0..<40 * count {
+                traffic.row("UPDATE", #"{"id":"a","c\#(number)":\#(number)}"#, table: "tasks")
+            }
+        },
+        CostShape("small updates of a large task", excepted: wholeIsTold) { traffic, count in
+            let columns = (0..<40 * count).map { #","c\#($0)":\#($0)"# }.joined()
+            traffic.row("INSERT", #"{"id":"a","status":"open"\#(columns)}"#, table: "tasks")
+            for number in 0..<10 * count {
+                traffic.row("UPDATE", #"{"id":"a","c1":\#(number),"c\#(number)":null}"#, table: "tasks")
+            }
+        },
+        CostShape("a task that moves from list to list") { traffic, count in
+            for number in 0..<10 * count {
+                traffic.row("UPDATE", #"{"id":"a","project_id":"p\#(number % 3)"}"#, table: "tasks")
+            }
         },
         CostShape("a list in the other order") { traffic, count in
             for number in 0..<count {
@@ -248,6 +269,16 @@ extension CostShape {
                 traffic.dispatch("GUILD_ROLE_DELETE", #"{"guild_id":"9","role_id":"\#(100_000 + number)"}"#)
             }
         },
+        CostShape(
+            "roles of one member that are deleted, and a short list again and again",
+            excepted: wholeIsTold
+        ) { traffic, count in
+            traffic.member(5, roles: Array(0..<20 * count))
+            for number in 0..<20 * count {
+                traffic.dispatch("GUILD_ROLE_DELETE", #"{"guild_id":"9","role_id":"\#(number)"}"#)
+            }
+            for _ in 0..<20 * count { traffic.member(5) }
+        },
         CostShape("guilds that are deleted beside a large one") { traffic, count in
             for number in 0..<10 * count { traffic.member(number) }
             for number in 0..<10 * count { traffic.dispatch("GUILD_DELETE", #"{"id":"\#(100_000 + number)"}"#) }
@@ -341,6 +372,24 @@ extension CostShape {
         },
         CostShape("numbers that never came") { traffic, count in
             for number in 0..<10 * count { traffic.message(number, s: 3 * number + 1) }
+        },
+        CostShape("numbers that never came, all in the time of each report") { traffic, count in
+            for number in 0..<10 * count { traffic.message(number, s: 3 * number + 1) }
+            for number in 0..<10 * count { traffic.gap("hole", from: number % 2, to: 100_000) }
+        },
+        CostShape("reports of lost connections that overlap") { traffic, count in
+            for number in 0..<10 * count {
+                traffic.gap("lost", from: number, to: 100_000, topic: number % 2 == 0 ? "t\(number)" : nil)
+            }
+            for number in 0..<10 * count {
+                traffic.add("recorder.link/1", "", ["link": "open", "connection": "c\(number)"])
+                traffic.message(number)
+                traffic.add("recorder.link/1", "", ["link": "closed", "connection": "c\(number)"])
+            }
+        },
+        CostShape("gaps that open and close") { traffic, count in
+            for number in 0..<20 * count { traffic.gap("lost", from: number, to: nil) }
+            for number in 0..<20 * count { traffic.gap("lost", from: number, to: 100_000) }
         },
         CostShape("numbers that come in the other order") { traffic, count in
             for number in 0..<10 * count { traffic.message(number, s: 100_000 - 3 * number) }
@@ -448,6 +497,12 @@ struct CostTraffic {
                 + #""table":"\#(table)","commit_timestamp":"\#(Self.time(seconds ?? events.count + 1))","type":"\#(type)","#
                 + #""columns":\#(columns),"record":\#(record),"old_record":\#(old),"errors":null}}}"#
         )
+    }
+
+    mutating func gap(_ reason: String, from: Int, to: Int?, topic: String? = nil) {
+        let end = to.map { #","to":"\#(Self.time($0))""# } ?? ""
+        let part = topic.map { #","topic":"\#($0)""# } ?? ""
+        add("recorder.gap/1", #"{"reason":"\#(reason)","from":"\#(Self.time(from))"\#(end)\#(part)}"#)
     }
 
     mutating func task(_ type: String, _ number: Int, createdAt: Int) {
