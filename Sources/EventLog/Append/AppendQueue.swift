@@ -181,7 +181,7 @@ extension AppendQueue {
     }
 
     private func run() {
-        while let group = nextGroup() { commit(group) }
+        while let receivers = commitNext() { for tell in receivers { tell() } }
     }
 
     /// The next group once it is due; `nil` if none is, and then the thread sleeps.
@@ -230,12 +230,15 @@ extension AppendQueue {
         return group
     }
 
-    /// Commits a group and tells everybody. No lock is held meanwhile: who is told may append again.
-    private func commit(_ group: [QueuedBatch]) {
-        guard let writer = group.first?.writer else { return }
+    /// Commits the next group once it is due; returns what tells everybody, for the caller to do without a lock: who is told may
+    /// append again. `nil` if the thread sleeps.
+    ///
+    /// Nothing of the log is held any more when they are told, so that a log whose last store then goes is closed at once.
+    private func commitNext() -> [@Sendable () -> Void]? {
+        guard let group = nextGroup() else { return nil }
         let clock = ContinuousClock()
         let start = clock.now
-        let results = writer.commit(group)
+        let results = group.first?.writer.commit(group) ?? []
         let duration = clock.now - start
         assert(results.count == group.count, "a commit has one result for each batch")
         state.withLock { state in
@@ -246,16 +249,18 @@ extension AppendQueue {
                 ? .zero : state.expected == 1 ? Self.patienceForOne : min(duration / 2, Self.patienceMax)
         }
         var parts: [AppendStream.Part] = []
+        var receivers: [@Sendable () -> Void] = []
         for (batch, result) in zip(group, results) {
             switch batch.receiver {
-            case .caller(let told): told(result)
+            case .caller(let told): receivers.append { @Sendable in told(result) }
             case .stream(let stream):
                 let place = parts.firstIndex { $0.stream === stream } ?? parts.endIndex
                 if place == parts.endIndex { parts.append(AppendStream.Part(of: stream, in: duration)) }
                 parts[place].add(batch, result)
             }
         }
-        for part in parts { part.stream.settle(part) }
+        for part in parts { receivers += part.stream.settle(part) }
+        return receivers
     }
 }
 

@@ -272,8 +272,9 @@ extension AppendStream {
         }
     }
 
-    /// Takes the results of a commit. Called on the commit thread, so that no other commit can begin.
-    func settle(_ part: Part) {
+    /// Takes the results of a commit; returns what wakes those who need not wait any longer. Called on the commit thread, so that no
+    /// other commit can begin.
+    func settle(_ part: Part) -> [@Sendable () -> Void] {
         if !part.settled.isEmpty { stored(part.stored, part.storedPieces, part.duration) }
         var kept: [QueuedBatch] = []
         var stop: (error: any Error, remedy: Remedy)?
@@ -292,7 +293,7 @@ extension AppendStream {
             }
         }
         if let stop { hold(kept, stop.error, stop.remedy) }
-        wakeWaiters()
+        return state.withLock { $0.takeWaiters(gathering) }
     }
 
     /// Keeps batches that were not committed, and all behind them.
