@@ -11,7 +11,7 @@ public final class PlayReport: Sendable {
     public struct Divergence: Hashable, Sendable {
         /// The position when the client departed first.
         public let sequence: SequenceNumber
-        /// What was recorded there.
+        /// What the recording has at that position.
         public let recorded: String
         /// What the client did instead.
         public let client: String

@@ -69,7 +69,7 @@ package final class AppendStream: Sendable {
     }
 
     private struct State {
-        /// What was added and is neither committed nor gone.
+        /// The batches that the log has not taken yet and that were not given up, with their pieces and bytes.
         var batches = 0
         var pieces = 0
         var bytes = 0

@@ -23,7 +23,7 @@ public final class Recorder: Sendable {
     /// Counts of the events appended, found again and passed over so far.
     private let tally: Tally
 
-    /// What was taken; added to the stream under the same lock, so that everything keeps its order.
+    /// The items of the next batch. The batch enters the stream under the same lock, so that the order stays.
     private struct Taken {
         /// The pulled pieces that are not added yet.
         var batch = SourceBatch()

@@ -2,13 +2,13 @@ import EventLog
 
 /// An entry as a fold keeps it, which may be smaller than the entry that it gives.
 protocol KeptHistoryEntry: Sendable {
-    /// What is saved of an entry, which may be only what differs from the entry before.
+    /// The saved form of an entry. It may hold only the differences from the entry before.
     associatedtype Saved: Codable = Self
 
     var sequence: SequenceNumber { get }
     var entry: HistoryEntry { get }
 
-    /// What is saved of a whole history, oldest first.
+    /// The saved form of a history, the oldest entry first.
     static func saved(_ history: [Self]) -> [Saved]
     static func history(of saved: [Saved]) -> [Self]
     /// The forms of a whole history: equal exactly if its entries are.
