@@ -63,6 +63,16 @@ import Testing
         #expect(document["fixtures"]?.array?.first?["differences"]?.array?.first?["event"]?["sequence"]?.string == "5")
     }
 
+    /// A client's state alone says nothing of what the remote meant.
+    @Test func aFixtureWithoutItsExpectedStateFails() throws {
+        _ = try run("freeze", "L", "-o", "F/a", "--profile", "retrocast-web")
+        try #require(try run("check", "F").exitCode == 0)
+        try FileManager.default.removeItem(atPath: folder.path("F/a/expected.json"))
+        try #require(FileManager.default.fileExists(atPath: folder.path("F/a/expected.retrocast-web.json")))
+        let checked = try run("check", "F")
+        #expect(checked.exitCode == 2 && checked.output.contains("it has no expected.json"), "\(checked.output)")
+    }
+
     @Test func reportsAreOfTheFormsThatServersRead() throws {
         _ = try run("freeze", "L", "-o", "F/a")
         _ = try run("freeze", "L", "-o", "F/b<&\"")

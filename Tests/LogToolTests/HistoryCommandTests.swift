@@ -176,6 +176,31 @@ import Testing
         #expect((found?.first?["events"] as? [[String: Any]])?.map { $0["sequence"] as? String } == ["5"])
     }
 
+    /// By name the message that was edited later would come first.
+    @Test(arguments: [[], ["--jsonl"], ["--json"]])
+    func whatIsFoundComesInTheOrderOfTime(form: [String]) throws {
+        try edit(to: ["message 2 again"])
+        let run = try ToolRun.run(["history", "L", "--match", "message 2"] + form, in: folder)
+        let places = ["guild/10/1002", "guild/10/1001"].map { run.output.range(of: $0)?.lowerBound }
+        let (first, second) = (try #require(places[0]), try #require(places[1]))
+        #expect(first < second)
+    }
+
+    @Test func theLastEventsOfAThingAreTheLastOfAllItsEvents() throws {
+        try edit(to: ["one", "two", "three"])
+        let all = try events("--entity", "message:1001").split(separator: "\n")
+        #expect(all.count == 4)
+        for count in 0...5 {
+            let last = try events("--entity", "message:1001", "-n", "\(count)").split(separator: "\n")
+            #expect(last == all.suffix(count))
+        }
+        #expect(try events("--entity", "message:1001", "-n", "1", "--match", "two").split(separator: "\n") == [all[2]])
+    }
+
+    private func events(_ arguments: String...) throws -> String {
+        try ToolRun.run(["events", "L", "--jsonl"] + arguments, in: folder).output
+    }
+
     /// The command waits for its reader while the log grows.
     @Test func proofsOfASearchAreUnderOneRoot() throws {
         let folder = try TemporaryDirectory()

@@ -109,6 +109,19 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
         for rule in ReadingRule.allCases { #expect(ReadingRules([rule]).contains(rule), "\(rule)") }
     }
 
+    /// The longest name must not touch its number, and the numbers stand below each other.
+    @Test func eachNameOfAComparisonStandsApartFromItsNumber() throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeLog(messages: 2)
+        let lines = try ToolRun.run(["profiles", "L"], in: directory).output.split(separator: "\n")
+        #expect(lines.count == Profile.allCases.count - 1)
+        let places = try lines.map { line in
+            let name = try #require(Profile.allCases.first { line.hasPrefix($0.rawValue + "  ") }, "\(line)")
+            return line.dropFirst(name.rawValue.count).prefix { $0 == " " }.count + name.rawValue.count
+        }
+        #expect(Set(places).count == 1)
+    }
+
     @Test func everyRuleIsSomeClients() {
         let orphans = ReadingRule.allCases.filter { rule in
             !Profile.allCases.contains { $0.rules.contains(rule) }

@@ -46,6 +46,17 @@ import Testing
         #expect(run.exitCode == 0)
     }
 
+    /// Such a terminal shows escape sequences as text, and cannot page.
+    @Test(arguments: [["events", "L"], ["verify", "L"]])
+    func aDumbTerminalGetsPlainLines(arguments: [String]) throws {
+        let always = ["LOGTOOL_PROGRESS_DELAY": "0"].merging(paged) { $1 }
+        let able = try TerminalRun.run(arguments, in: folder, environment: always).screen
+        try #require(able.contains("\u{1B}") || able.contains("PAGED"))
+        let dumb = try TerminalRun.run(arguments, in: folder, environment: always.merging(["TERM": "dumb"]) { $1 })
+        #expect(!dumb.screen.contains("\u{1B}") && !dumb.screen.contains("PAGED"))
+        #expect(dumb.exitCode == 0 && !dumb.screen.isEmpty)
+    }
+
     @Test func ourOwnVariableComesFirst() throws {
         let environment = ["PAGER": "sed 's/^/OTHER /'", "LOGTOOL_PAGER": "sed 's/^/OURS /'"]
         let screen = try TerminalRun.run(["events", "L"], in: folder, environment: environment).screen
