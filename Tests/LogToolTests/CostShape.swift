@@ -391,6 +391,11 @@ extension CostShape {
             for number in 0..<20 * count { traffic.gap("lost", from: number, to: nil) }
             for number in 0..<20 * count { traffic.gap("lost", from: number, to: 100_000) }
         },
+        CostShape("numbers that come late, one of two") { traffic, count in
+            traffic.message(0, s: 1)
+            traffic.message(1, s: 1_000_000)
+            for number in 1...20 * count { traffic.message(number, s: 2 * number) }
+        },
         CostShape("numbers that come in the other order") { traffic, count in
             for number in 0..<10 * count { traffic.message(number, s: 100_000 - 3 * number) }
         },
