@@ -16,6 +16,8 @@ struct BranchModel {
     private struct Grave {
         var event: Int
         var last: ChatModel.Version?
+        /// Whether a rewrite deleted the file.
+        var isByRewrite = false
     }
 
     /// A commit that was a tip: its files, and the files that it and those before it deleted, by their paths.
@@ -34,6 +36,7 @@ struct BranchModel {
     private var clock = 0
     private var count = 0
     private var lastFile = 0
+    private var isAfterSetBack = false
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
@@ -44,7 +47,10 @@ struct BranchModel {
     /// Commits, each of some files, each applied to `chat`; now and then the branch is set back to an earlier tip.
     mutating func events(_ count: Int) -> [Event] {
         (0..<count).map { _ in
-            tips.count > 5 && pick(0...39) == 0 ? setBack() : commit()
+            // A branch that was set back is often set again.
+            let isSetBack = tips.count > 5 && pick(0...39) < (isAfterSetBack ? 15 : 1)
+            defer { isAfterSetBack = isSetBack }
+            return isSetBack ? setBack() : commit()
         }
     }
 
@@ -78,7 +84,10 @@ struct BranchModel {
         let old = tips[tips.count - 1]
         let new = tips[tips.count - pick(2...5)]
         clock += 1
-        for path in old.tree.keys where new.tree[path] == nil { strays[path] = grave(path) }
+        for path in old.tree.keys where new.tree[path] == nil {
+            strays[path] = grave(path)
+            strays[path]?.isByRewrite = true
+        }
         for (path, grave) in old.graves where new.tree[path] == nil && new.graves[path] == nil {
             if grave.event >= strays[path]?.event ?? 0 { strays[path] = grave }
         }
@@ -151,8 +160,11 @@ struct BranchModel {
         for path in Set(graves.keys).union(strays.keys).sorted() where tree[path] == nil {
             let (channel, id) = Self.parts(path)
             guard chat.index(channel, id) != nil else { continue }
-            let newest = [graves[path], strays[path]].compactMap { $0 }.max { $0.event < $1.event }
-            chat.change(channel, id, created: Self.date(Self.number(path))) { $0.last = newest?.last }
+            var grave = graves[path] ?? strays[path]
+            if let own = graves[path], let stray = strays[path], stray.isByRewrite, stray.event > own.event {
+                grave = stray
+            }
+            chat.change(channel, id, created: Self.date(Self.number(path))) { $0.last = grave?.last }
         }
     }
 

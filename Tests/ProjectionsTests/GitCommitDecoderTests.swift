@@ -225,6 +225,27 @@ import Testing
         #expect(branch.scene.history("general", "b") == ["created", "deleted", "restored", "deleted"])
     }
 
+    /// Whether the branch comes to a tip from another that has deleted the message, or by one that never had it.
+    @Test(arguments: [false, true]) func theTombstoneIsThatOfTheTipsOwnHistory(isByAnother: Bool) {
+        var branch = BranchScene()
+        let other = BranchScene.file("other")
+        branch.commit("a", ["general/m.md": one])
+        branch.commit("b", ["general/x.md": other], parents: ["a"], by: "Bo")
+        branch.rewrite(from: "b", to: "a")
+        branch.commit("o", ["general/m.md": two], parents: ["a"])
+        branch.commit("p", ["general/x.md": other], parents: ["o"], by: "Cy")
+        if isByAnother {
+            branch.commit("z", ["general/y.md": other])
+            branch.rewrite(from: "p", to: "z")
+        }
+        let left = branch.scene.row(.deletedMessages, "general", "m")
+        #expect(left?["content"] == .string("two") && left?["sequence"] == .string("5"))
+        branch.rewrite(from: isByAnother ? "z" : "p", to: "b")
+        let row = branch.scene.row(.deletedMessages, "general", "m")
+        #expect(row?["content"] == .string("one") && row?["deletedBy"] == .string("Bo"))
+        #expect(row?["sequence"] == .string("2"))
+    }
+
     @Test func aBranchBornAgainHasNothingInCommonWithTheOldOne() {
         var branch = BranchScene()
         branch.commit("a", ["general/m.md": one])

@@ -17,8 +17,8 @@ struct GitCommitDecoder: EventDecoder {
     /// The message files read so far. Not in facts or normal forms: the kept events give them again. A message
     /// file's blob that is not here had no text in its event, or its event was dropped.
     var readings = GitReadings()
-    /// The graves of messages that rewrites deleted, or that only rewritten branches had: unknown to the tip, or older in
-    /// it.
+    /// The last graves of messages that rewrites deleted, or that lines had which a rewrite left for a tip that knew nothing
+    /// of them.
     var orphans: [MessageKey: GitHistory.Grave] = [:]
     /// The sequences of the events that rewrote the branch, ascending. All of them are needed, because no tree shows a
     /// rewrite.
@@ -201,10 +201,16 @@ extension GitCommitDecoder {
     func status(_ key: MessageKey, file: GitHistory.File?, grave: GitHistory.Grave?) -> Status {
         if let file { return file.isMessage ? .live(blob: file.blob) : .nowhere }
         let orphan = orphans[key]
-        // The newer deletion counts: a rewrite may have deleted what a commit behind the tip had deleted before.
-        if let grave, grave.since.sequence >= orphan?.since.sequence ?? .zero {
+        // The tip's own deletion counts, unless a rewrite deleted the message later.
+        if let grave, !(orphan.map { $0.since.sequence > grave.since.sequence && isRewrite($0.since) } ?? false) {
             return grave.isMoved ? .nowhere : .deleted(grave)
         }
         return orphan.map { .deleted($0) } ?? .nowhere
+    }
+
+    private func isRewrite(_ event: EventReference) -> Bool {
+        let sequence = event.sequence.rawValue
+        let place = rewrites.partitioningIndex { $0 >= sequence }
+        return place < rewrites.count && rewrites[place] == sequence
     }
 }
