@@ -30,9 +30,6 @@ struct CostShape: Sendable, CustomTestStringConvertible {
     /// A step shows the reactions of a message before and after.
     private static let reactionsAreTold: Set<String> = ["replay --step"]
 
-    /// An item and a member are told whole with each change. Folding, comparing and compacting them is in proportion.
-    private static let wholeIsTold: Set<String> = ["audit", "history", "history --match", "rebuild", "replay --step"]
-
     static let all: [CostShape] = rows + items + chats + communities + others
 }
 
@@ -133,18 +130,32 @@ extension CostShape {
         CostShape("tasks before all others", excepted: placesAreTold) { traffic, count in
             for number in 0..<2 * count { traffic.task("INSERT", number, createdAt: 100_000 - number) }
         },
-        CostShape("a task with ever new columns", excepted: wholeIsTold) { traffic, count in
+        CostShape("a task with ever new columns") { traffic, count in
             traffic.row("INSERT", #"{"id":"a","status":"open"}"#, table: "tasks")
             for number in 0..<40 * count {
                 traffic.row("UPDATE", #"{"id":"a","c\#(number)":\#(number)}"#, table: "tasks")
             }
         },
-        CostShape("small updates of a large task", excepted: wholeIsTold) { traffic, count in
+        CostShape("small updates of a large task") { traffic, count in
             let columns = (0..<40 * count).map { #","c\#($0)":\#($0)"# }.joined()
             traffic.row("INSERT", #"{"id":"a","status":"open"\#(columns)}"#, table: "tasks")
             for number in 0..<10 * count {
                 traffic.row("UPDATE", #"{"id":"a","c1":\#(number),"c\#(number)":null}"#, table: "tasks")
             }
+        },
+        CostShape("a large task that moves between lists and is deleted and restored") { traffic, count in
+            let columns = (0..<20 * count).map { #","c\#($0)":\#($0)"# }.joined()
+            traffic.row("INSERT", #"{"id":"a","status":"open"\#(columns)}"#, table: "tasks")
+            for number in 0..<6 * count {
+                traffic.row("UPDATE", #"{"id":"a","project_id":"p\#(number % 2)"}"#, table: "tasks")
+                let time = number % 2 == 0 ? #""2026-02-01T00:00:00Z""# : "null"
+                traffic.row("UPDATE", #"{"id":"a","deleted_at":\#(time)}"#, table: "tasks")
+            }
+        },
+        CostShape("a large task before which others come", excepted: placesAreTold) { traffic, count in
+            let columns = (0..<40 * count).map { #","c\#($0)":\#($0)"# }.joined()
+            traffic.row("INSERT", #"{"id":"a","status":"open"\#(columns)}"#, table: "tasks")
+            for number in 0..<2 * count { traffic.task("INSERT", number, createdAt: 100_000 - number) }
         },
         CostShape("a task that moves from list to list") { traffic, count in
             for number in 0..<10 * count {
@@ -269,10 +280,7 @@ extension CostShape {
                 traffic.dispatch("GUILD_ROLE_DELETE", #"{"guild_id":"9","role_id":"\#(100_000 + number)"}"#)
             }
         },
-        CostShape(
-            "roles of one member that are deleted, and a short list again and again",
-            excepted: wholeIsTold
-        ) { traffic, count in
+        CostShape("roles of one member that are deleted, and a short list again and again") { traffic, count in
             traffic.member(5, roles: Array(0..<20 * count))
             for number in 0..<20 * count {
                 traffic.dispatch("GUILD_ROLE_DELETE", #"{"guild_id":"9","role_id":"\#(number)"}"#)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Projections
 
-/// Rows that are too large to be told whole with each small change (`docs/semantics.md`, Large rows).
+/// Rows that are too large to be told whole with each small change (`docs/semantics.md`, Large things).
 @Suite struct LargeRowTests {
     private static let thing = EntityReference(kind: .row, parts: ["app", "things", "a"])
 

@@ -3,10 +3,10 @@ enum ItemChange {
     /// A snapshot, which replaces the list. If not `isWhole` (a line did not decode), items that the snapshot lacks
     /// stay, behind the others.
     case snapshot(list: EntityID, items: [ItemFields], isWhole: Bool)
-    /// One item was stated alone (a row).
-    case stated(list: EntityID, item: ItemFields)
+    /// One item was stated alone (a row). If not `tellsWhole`, the event said little of a large item.
+    case stated(list: EntityID, item: ItemFields, tellsWhole: Bool = true)
     /// One item is gone from a list.
-    case removed(list: EntityID, id: EntityID)
+    case removed(list: EntityID, id: EntityID, tellsWhole: Bool = true)
 }
 
 /// An item as a remote states it. Copies share their fields: a snapshot of a list hands on all its items, of which few

@@ -39,11 +39,16 @@ struct RowColumns: Codable, Sendable {
     /// A row of so many times the bytes of a change is not shown whole by the entry of the change.
     private static let wholeRatioMax = 16
 
+    /// Whether the row is too large to show all of it for the little that a change states. O(1).
+    func isLarge(for change: RowChange) -> Bool {
+        byteCount > Self.wholeBytesMax && byteCount > Self.wholeRatioMax * change.record.byteCount
+    }
+
     /// The columns that a change states, with the values that are known before it, if the row is too large to show all of it
     /// for the little that the change states; else `nil`. Many small changes of a large row would otherwise be told by its
     /// size each time. Cost: O(n log m) in the columns of the change and those of the row.
     func replaced(by change: RowChange) -> [RowEffect.ColumnChange]? {
-        if byteCount <= Self.wholeBytesMax || byteCount <= Self.wholeRatioMax * change.record.byteCount { return nil }
+        if !isLarge(for: change) { return nil }
         let shape = change.record.shape
         return shape.sorted.map { place in
             RowEffect.ColumnChange(name: shape.names[place], value: text(of: shape.names[place])?.detached)

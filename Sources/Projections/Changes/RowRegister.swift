@@ -71,6 +71,9 @@ struct RowRegister: Codable, Sendable {
         return effect
     }
 
+    /// Whether the row is too large to show all of it for the little that an UPDATE states.
+    func isLarge(for change: RowChange) -> Bool { change.operation == .update && columns.isLarge(for: change) }
+
     /// Whether a change comes late: one with a later position had an effect.
     func isBehind(_ change: RowChange, at sequence: UInt64) -> Bool {
         let position = Position(change, at: sequence)

@@ -69,7 +69,7 @@ extension Community {
     }
 
     private func entries(
-        _ shown: [Register<CommunityValue>.Entry],
+        _ shown: [ShownEntry],
         in places: Range<Int>,
         _ names: Names
     ) -> [HistoryEntry] {
@@ -78,9 +78,28 @@ extension Community {
             Steps.count(1)
             defer { before = entry.value }
             let change = entry.value == nil ? "removed" : (before == nil ? "added" : "changed")
-            let fields = (entry.value ?? before)?.members(names: names) ?? JSONObject()
-            return HistoryEntry(at: entry.event, change: change, fields: fields)
+            if !entry.lostRoles.isEmpty {
+                let lost = JSONValue.array(entry.lostRoles.map { .string(names.text($0)) })
+                let fields: JSONObject = ["lostRoles": lost, "partial": .bool(true)]
+                var partial = HistoryEntry(at: entry.event, change: change, fields: fields)
+                partial.before = ["partial": .bool(true)]
+                return partial
+            }
+            let fields = (entry.value ?? entry.before ?? before)?.members(names: names) ?? JSONObject()
+            var whole = HistoryEntry(at: entry.event, change: change, fields: fields)
+            whole.before = entry.before?.members(names: names)
+            return whole
         }
+    }
+
+    /// What an event changed in a member with too many roles to compare them with each role that is deleted; `nil` for any
+    /// other.
+    func changedMember(for key: EntityKey, at sequence: SequenceNumber, context: RowContext) -> RowPart? {
+        guard let lost = lostRoles(of: key, at: sequence) else { return nil }
+        let before = ids(of: key, context.names)
+        var after = before
+        after["lostRoles"] = .array(context.names.sorted(lost).map { .string(context.names.text($0)) })
+        return (before, after)
     }
 
     /// A value as it is now: a member without the roles that were deleted since.
@@ -91,51 +110,91 @@ extension Community {
         return .member(member)
     }
 
+    /// An entry of a register as its row shows it.
+    private struct ShownEntry {
+        let event: EventReference
+        /// The value after the event; of an entry that tells lost roles alone, with these and those that were lost before.
+        let value: CommunityValue?
+        /// The roles that a member lost, if the entry tells nothing else; empty for any other.
+        var lostRoles: [EntityID] = []
+        /// The value before the event, behind an entry that tells lost roles alone.
+        var before: CommunityValue?
+
+        init(_ entry: Register<CommunityValue>.Entry) { (event, value) = (entry.event, entry.value) }
+
+        init(at event: EventReference, _ value: CommunityValue?) { (self.event, self.value) = (event, value) }
+    }
+
     /// The entries of a register as its row shows them: nobody stays in a voice channel that is gone, or has a role that is.
-    private func shownEntries(of register: Register<CommunityValue>) -> [Register<CommunityValue>.Entry] {
+    private func shownEntries(of register: Register<CommunityValue>) -> [ShownEntry] {
         if register.entries.first?.value?.member != nil { return memberEntries(of: register) }
-        var shown: [Register<CommunityValue>.Entry] = []
+        var shown: [ShownEntry] = []
         for (index, entry) in register.entries.enumerated() {
             guard let end = entry.value?.voiceChannel.flatMap({ fates.knownEnd(of: $0) }) else {
                 // Leaving a channel that is gone changes nothing.
-                if entry.value != nil || shown.last?.value != nil { shown.append(entry) }
+                if entry.value != nil || shown.last?.value != nil { shown.append(ShownEntry(entry)) }
                 continue
             }
             // A user who comes after the end never shows; one who came before shows until then, or until the next entry.
-            if entry.event.sequence < end.sequence { shown.append(entry) }
+            if entry.event.sequence < end.sequence { shown.append(ShownEntry(entry)) }
             let next = register.entries.indices.contains(index + 1) ? register.entries[index + 1].event : nil
             guard shown.last?.value != nil, next.map({ $0.sequence > end.sequence }) ?? true else { continue }
             let gone = end.sequence > entry.event.sequence ? end : entry.event
-            shown.append(Register.Entry(event: gone, value: nil))
+            shown.append(ShownEntry(at: gone, nil))
         }
         return shown
     }
 
-    /// The entries of a member's register, and one for each event that deleted roles which the member had.
-    private func memberEntries(of register: Register<CommunityValue>) -> [Register<CommunityValue>.Entry] {
-        var shown: [Register<CommunityValue>.Entry] = []
-        func show(_ value: CommunityValue?, at event: EventReference) {
-            if let last = shown.last, last.value == value { return }
-            shown.append(Register.Entry(event: event, value: value))
+    /// The entries of a member's register, and one for each event that deleted roles which the member had. Cost: O(roles) for
+    /// each statement, and for each deletion that is told whole.
+    private func memberEntries(of register: Register<CommunityValue>) -> [ShownEntry] {
+        var shown: [ShownEntry] = []
+        // The member after the last entry, but for roles that are still to be taken out.
+        var current: CommunityValue.Member?
+        var lost: Set<EntityID> = []
+        func show(_ member: CommunityValue.Member?, at event: EventReference) {
+            takeOutLost()
+            if !shown.isEmpty, current == member { return }
+            var entry = ShownEntry(at: event, member.map { .member($0) })
+            if let last = shown.last, !last.lostRoles.isEmpty { entry.before = current.map { .member($0) } }
+            shown.append(entry)
+            current = member
+        }
+        func takeOutLost() {
+            if lost.isEmpty { return }
+            Steps.count(current?.roles.count ?? 0)
+            current?.roles.removeAll { lost.contains($0) }
+            lost = []
         }
         for (index, entry) in register.entries.enumerated() {
             guard var member = entry.value?.member else { show(nil, at: entry.event); continue }
             Steps.count(member.roles.count)
             let next = register.entries.indices.contains(index + 1) ? register.entries[index + 1].event : nil
             // An event may state a member and delete roles of it.
-            let lost = member.roles.compactMap { role in end(ofRole: role).map { (role: role, event: $0) } }
+            let ends = member.roles.compactMap { role in end(ofRole: role).map { (role: role, event: $0) } }
                 .filter { end in next.map { end.event.sequence < $0.sequence } ?? true }
                 .map { (role: $0.role, event: $0.event.sequence > entry.event.sequence ? $0.event : entry.event) }
-            var losses = Dictionary(grouping: lost) { $0.event.sequence }.mapValues {
-                (event: $0[0].event, roles: Set($0.map(\.role)))
-            }
+            // The roles of one event stay in the order of their ids.
+            var losses = Dictionary(grouping: ends) { $0.event.sequence }
             if let gone = losses.removeValue(forKey: entry.event.sequence) {
-                member.roles.removeAll { gone.roles.contains($0) }
-            }
-            show(.member(member), at: entry.event)
-            for (event, roles) in losses.values.sorted(by: { $0.event.sequence < $1.event.sequence }) {
+                let roles = Set(gone.map(\.role))
                 member.roles.removeAll { roles.contains($0) }
-                show(.member(member), at: event)
+            }
+            show(member, at: entry.event)
+            for gone in losses.values.sorted(by: { $0[0].event.sequence < $1[0].event.sequence }) {
+                let (event, roles) = (gone[0].event, gone.map(\.role))
+                if CommunityValue.Member.isLarge((current?.roles.count ?? 0) - lost.count, for: roles.count) {
+                    var entry = ShownEntry(at: event, .member(member))
+                    entry.lostRoles = roles
+                    shown.append(entry)
+                    lost.formUnion(roles)
+                } else {
+                    takeOutLost()
+                    var next = current
+                    Steps.count(next?.roles.count ?? 0)
+                    next?.roles.removeAll { roles.contains($0) }
+                    show(next, at: event)
+                }
             }
         }
         return shown

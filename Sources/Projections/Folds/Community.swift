@@ -214,7 +214,7 @@ extension Community {
         }
         // The registers stay: what a member lost follows from `ends`, and a list of its other roles would be as long each time.
         for key in context.names.sorted(Array(holders)) {
-            index.noteLoss(of: key)
+            index.noteLoss(of: role, of: key, at: context.event.sequence)
             context.touch(key)
         }
     }
@@ -222,9 +222,20 @@ extension Community {
     /// Whether a member is known as it is stated, with roles that are not deleted. Cost: O(k log n) for k roles that are stated,
     /// of n.
     private func has(_ member: CommunityValue.Member, as key: EntityKey, names: Names) -> Bool {
-        guard let lostCount = index.lostRoleCounts[key], let known = registers[key]?.value?.member else { return false }
+        guard let lostCount = index.losses[key]?.count, let known = registers[key]?.value?.member else { return false }
         return known.nickname == member.nickname && known.roles.count - lostCount == member.roles.count
             && member.roles.allSatisfy { known.names($0, names) }
+    }
+
+    /// The roles that an event, the last one, took from a member who had so many that they are not told; `nil` for any other
+    /// member.
+    func lostRoles(of member: EntityKey, at sequence: SequenceNumber) -> [EntityID]? {
+        guard let losses = index.losses[member], let last = losses.last, last.event == sequence,
+            let stated = registers[member]?.entries.last, stated.event.sequence < sequence,
+            let known = stated.value?.member
+        else { return nil }
+        let count = known.roles.count - (losses.count - last.roles.count)
+        return CommunityValue.Member.isLarge(count, for: last.roles.count) ? last.roles : nil
     }
 
     /// The event that deleted a role; `nil` if it is not deleted.

@@ -1,3 +1,5 @@
+import EventLog
+
 /// Finds what a change of a guild, a role or a channel concerns, so that it costs as much as it concerns and not as much as is
 /// known (I34).
 ///
@@ -8,14 +10,21 @@ struct CommunityIndex: Sendable {
     private var holders: [EntityID: [EntityKey]] = [:]
     /// The registers of what was in a guild, by guild.
     private var contents: [EntityID: [EntityKey]] = [:]
-    /// How many of the roles that a member's register has were deleted since; none for most.
-    private(set) var lostRoleCounts: [EntityKey: Int] = [:]
+    /// What members lost of the roles that their registers have, because they were deleted since; none for most.
+    private(set) var losses: [EntityKey: Losses] = [:]
     /// The voice states that named a channel, and the typing there, by channel.
     private var present: [EntityID: [EntityKey]] = [:]
     /// The place of each guild in the order in which they became known.
     private var guildPlaces: [EntityID: Int] = [:]
     /// The guilds that the recording user is in.
     private(set) var joined: Set<EntityID> = []
+
+    /// The deleted roles of a member.
+    struct Losses {
+        fileprivate(set) var count: Int
+        /// The last event that deleted some, and these; `nil` if it is not known.
+        fileprivate(set) var last: (event: SequenceNumber, roles: [EntityID])?
+    }
 
     init() {}
 
@@ -31,7 +40,7 @@ struct CommunityIndex: Sendable {
             guard let value = register.value else { continue }
             note(value, of: key, before: nil)
             let lostCount = value.member?.roles.count(where: isDeletedRole) ?? 0
-            if lostCount > 0 { lostRoleCounts[key] = lostCount }
+            if lostCount > 0 { losses[key] = Losses(count: lostCount) }
         }
         for key in typing { noteTyping(key) }
     }
@@ -77,7 +86,7 @@ struct CommunityIndex: Sendable {
             if before == nil { contents[key.first, default: []].append(key) }
             if guild.isJoined { joined.insert(key.first) } else { joined.remove(key.first) }
         case .member(let member):
-            lostRoleCounts[key] = nil
+            losses[key] = nil
             if before == nil { contents[key.first, default: []].append(key) }
             noteRoles(of: member, key, before: before?.member)
         case .banned:
@@ -97,8 +106,15 @@ struct CommunityIndex: Sendable {
         joined.remove(guild)
     }
 
-    /// Notes that one of the roles that a member's register has is deleted.
-    mutating func noteLoss(of member: EntityKey) { lostRoleCounts[member, default: 0] += 1 }
+    /// Notes that an event deleted one of the roles that a member's register has.
+    mutating func noteLoss(of role: EntityID, of member: EntityKey, at event: SequenceNumber) {
+        var known = losses[member] ?? Losses(count: 0)
+        losses[member] = nil
+        known.count += 1
+        if known.last?.event != event { known.last = (event, []) }
+        known.last?.roles.append(role)
+        losses[member] = known
+    }
 
     mutating func noteTyping(_ key: EntityKey) { present[key.first, default: []].append(key) }
 

@@ -20,6 +20,12 @@ enum CommunityValue: Codable, Hashable, Sendable {
         /// A set, in the order of the ids' UTF-8 bytes, without roles that were deleted before it was stated.
         var roles: [EntityID]
 
+        /// Whether so many roles are too many to tell all of them where few were deleted: an event that deletes a role is
+        /// short.
+        static func isLarge(_ count: Int, for lostCount: Int) -> Bool {
+            count > 64 && count > 16 * lostCount
+        }
+
         /// Whether a role is among `roles`. Cost: O(log roles).
         func names(_ role: EntityID, _ names: Names) -> Bool {
             let place = roles.partitioningIndex {

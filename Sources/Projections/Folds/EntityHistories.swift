@@ -6,7 +6,11 @@ protocol KeptHistoryEntry: Sendable {
     associatedtype Saved: Codable = Self
 
     var sequence: SequenceNumber { get }
+    /// The entry with all that is known of the entity after it.
     var entry: HistoryEntry { get }
+
+    /// The entries at some places of a history, all of them in it. An entry may tell only what differs from the one before.
+    static func entries(of history: [Self], in places: Range<Int>) -> [HistoryEntry]
 
     /// The saved form of a history, the oldest entry first.
     static func saved(_ history: [Self]) -> [Saved]
@@ -16,6 +20,10 @@ protocol KeptHistoryEntry: Sendable {
 }
 
 extension KeptHistoryEntry {
+    static func entries(of history: [Self], in places: Range<Int>) -> [HistoryEntry] {
+        history[places].map(\.entry)
+    }
+
     static func normalForms(of history: [Self]) -> [JSONValue] { history.map { $0.entry.normalForm(fields: nil) } }
 }
 
@@ -37,15 +45,18 @@ struct EntityHistories<Kept: KeptHistoryEntry>: Sendable {
     init() {}
 
     /// The history of one entity; `nil` if it was never known.
-    subscript(key: EntityKey) -> [HistoryEntry]? { entries[key].map { $0.map(\.entry) } }
+    subscript(key: EntityKey) -> [HistoryEntry]? { entries[key].map { Kept.entries(of: $0, in: $0.indices) } }
 
     /// The entries at some places of an entity's history; places beyond its ends are left out.
     func entries(of key: EntityKey, in places: Range<Int>) -> ArraySlice<HistoryEntry> {
         guard let kept = entries[key] else { return [] }
         let places = places.clamped(to: kept.indices)
         Steps.count(places.count)
-        return kept[places].map(\.entry)[...]
+        return Kept.entries(of: kept, in: places)[...]
     }
+
+    /// The entries of an entity as they are kept, oldest first; none if it was never known.
+    func kept(of key: EntityKey) -> [Kept] { entries[key] ?? [] }
 
     /// The keys of all entities of a section that were ever known, by their ids.
     func keys(in section: Section, names: Names) -> [EntityKey] {

@@ -64,6 +64,10 @@ extension Fold {
     }
 }
 
+/// The members of a row that an event changed, and those that name it, before and after the event; `nil` for a side that has no
+/// row.
+typealias RowPart = (before: JSONObject?, after: JSONObject?)
+
 /// The values that rows are made with.
 struct RowContext {
     /// The texts behind the handles.

@@ -11,7 +11,7 @@ package struct HistoryWalk {
     /// Cost: O(1), but O(fields) for each partial entry since the last call.
     package var known: JSONObject? {
         mutating get {
-            for (after, before) in changes { told = Self.row(told ?? JSONObject(), changedTo: after, from: before) }
+            for (after, before) in changes { told = fields(told ?? JSONObject(), changedTo: after, from: before) }
             changes = []
             return told
         }
@@ -46,7 +46,35 @@ package struct HistoryWalk {
         }
     }
 
-    /// A row after an entry that tells only what it changed.
+    /// The fields after an entry that tells only what it changed.
+    private func fields(_ fields: JSONObject, changedTo after: JSONObject, from before: JSONObject?) -> JSONObject {
+        switch entity.kind {
+        case .row: Self.row(fields, changedTo: after, from: before)
+        case .item: Self.item(fields, changedTo: after)
+        default: Self.member(fields, without: after["lostRoles"]?.array ?? [])
+        }
+    }
+
+    private static func item(_ item: JSONObject, changedTo after: JSONObject) -> JSONObject {
+        var item = item
+        for member in after.members where member.name != "extra" && member.name != "partial" {
+            item[member.name] = member.value.isNull ? nil : member.value
+        }
+        var extra = item["extra"]?.object ?? JSONObject()
+        for member in after["extra"]?.object?.members ?? [] {
+            extra[member.name] = member.value.isNull ? nil : member.value
+        }
+        item["extra"] = extra.members.isEmpty ? nil : .object(extra)
+        return item
+    }
+
+    private static func member(_ member: JSONObject, without lost: [JSONValue]) -> JSONObject {
+        var member = member
+        let lost = Set(lost.compactMap(\.string))
+        member["roles"] = .array((member["roles"]?.array ?? []).filter { !lost.contains($0.string ?? "") })
+        return member
+    }
+
     private static func row(_ row: JSONObject, changedTo after: JSONObject, from before: JSONObject?) -> JSONObject {
         var row = row
         if let state = after["state"] { row["state"] = state }

@@ -3,14 +3,20 @@ import EventLog
 extension ItemFields {
     /// The members that a row and a history entry have in common. `position` counts from 0.
     func fields(position: Int?) -> JSONObject {
+        var fields = fieldsBesideExtra(position: position)
         let extra = extra
-        return [
+        if !extra.members.isEmpty { fields["extra"] = .object(extra) }
+        return fields
+    }
+
+    /// The same without `extra`.
+    func fieldsBesideExtra(position: Int?) -> JSONObject {
+        [
             "position": position.map { .int($0) },
             "text": .text(text),
             "done": .bool(done),
             "status": .text(status),
             "created": .text(created),
-            "extra": extra.members.isEmpty ? nil : .object(extra),
         ]
     }
 

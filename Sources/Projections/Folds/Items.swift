@@ -24,10 +24,10 @@ struct Items: Fold {
         switch change {
         case .snapshot(let list, let items, let isWhole):
             replace(list, with: items, isWhole: isWhole, in: &context)
-        case .stated(let list, let item):
-            state(item, in: list, context: &context)
-        case .removed(let list, let id):
-            remove(id, from: list, context: &context)
+        case .stated(let list, let item, let tellsWhole):
+            state(item, in: list, tellsWhole: tellsWhole, context: &context)
+        case .removed(let list, let id, let tellsWhole):
+            remove(id, from: list, tellsWhole: tellsWhole, context: &context)
         }
     }
 
@@ -52,6 +52,39 @@ struct Items: Fold {
 
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
         key.section == .items ? histories[key] : nil
+    }
+
+    /// The place of an item in its list; `nil` if the list does not have it.
+    func place(of key: EntityKey, names: Names) -> Int? { lists[key.first]?[key.second, names]?.place }
+
+    /// The members of an item before and after the last event, without those that the event left as they were and without its
+    /// place; `nil` for an item that is told whole.
+    ///
+    /// - Returns: `nil` for a side on which the item is not in the list.
+    func changedItem(for key: EntityKey, at sequence: SequenceNumber, context: RowContext) -> RowPart? {
+        let history = histories.kept(of: key)
+        let own = history.reversed().prefix { $0.sequence == sequence }.count
+        // Without an entry it only has another place.
+        guard own < history.count, history.suffix(own).allSatisfy(\.isPartial), let last = history.last else {
+            return nil
+        }
+        let earlier = history[history.count - own - 1]
+        let part = last.item.part(since: earlier.item)
+        func row(_ members: JSONObject) -> JSONObject {
+            var row: JSONObject = [
+                "list": .string(context.names.text(key.first)), "id": .string(context.names.text(key.second)),
+            ]
+            for member in members.members where !member.value.isNull && member.name != "position" {
+                row[member.name] = member.value
+            }
+            // `null` stands for a column that is gone.
+            if let extra = row["extra"]?.object {
+                row["extra"] = .object(JSONObject(distinct: extra.members.filter { !$0.value.isNull }))
+            }
+            return row
+        }
+        let isInList = (before: earlier.word != .removed, after: last.word != .removed)
+        return (isInList.before ? row(part.before) : nil, isInList.after ? row(part.after) : nil)
     }
 
     /// Makes only the entries in `places`, unlike the default.
@@ -106,20 +139,30 @@ extension Items {
         settle(id, touched: changed + gone, context: &context)
     }
 
-    private mutating func state(_ item: ItemFields, in list: EntityID, context: inout FoldContext) {
+    private mutating func state(
+        _ item: ItemFields,
+        in list: EntityID,
+        tellsWhole: Bool,
+        context: inout FoldContext
+    ) {
         // The list changes where it is stored, without a copy.
         let before = lists[list]?[item.id, context.names]
         let touched = lists[list, default: ItemList()].state(item, names: context.names)
         guard !touched.isEmpty else { return }
         let after = lists[list]?[item.id, context.names]
-        note(EntityKey(.items, list, item.id), before: before, after: after, context: context)
+        note(EntityKey(.items, list, item.id), before: before, after: after, tellsWhole: tellsWhole, context: context)
         settle(list, touched: touched, context: &context)
     }
 
-    private mutating func remove(_ id: EntityID, from list: EntityID, context: inout FoldContext) {
+    private mutating func remove(
+        _ id: EntityID,
+        from list: EntityID,
+        tellsWhole: Bool,
+        context: inout FoldContext
+    ) {
         guard let before = lists[list]?[id, context.names] else { return }
         let moved = lists[list]?.remove(id, names: context.names) ?? []
-        note(EntityKey(.items, list, id), before: before, after: nil, context: context)
+        note(EntityKey(.items, list, id), before: before, after: nil, tellsWhole: tellsWhole, context: context)
         settle(list, touched: moved, context: &context)
         context.touch(EntityKey(.items, list, id))
     }
@@ -130,18 +173,21 @@ extension Items {
         before: PlacedItem?,
         after: PlacedItem?,
         isBumped: Bool = false,
+        tellsWhole: Bool = true,
         context: FoldContext
     ) {
-        switch (before, after) {
-        case (nil, let new?): histories.add(ItemHistoryEntry(at: context.event, .added, new), to: key)
-        case (let old?, nil): histories.add(ItemHistoryEntry(at: context.event, .removed, old), to: key)
-        case (let old?, let new?):
-            let kinds = old.item.kinds(of: new.item, isBumped: isBumped)
-            guard !kinds.isEmpty else { return }
-            histories.add(ItemHistoryEntry(at: context.event, .changed, kinds: kinds, new), to: key)
-        case (nil, nil):
-            break
+        var word = ItemHistoryEntry.Word.changed
+        var kinds: [String] = []
+        if let before, let after {
+            kinds = before.item.kinds(of: after.item, isBumped: isBumped)
+            if kinds.isEmpty { return }
+        } else {
+            word = after == nil ? .removed : .added
         }
+        guard let item = after ?? before else { return }
+        var entry = ItemHistoryEntry(at: context.event, word, kinds: kinds, item)
+        entry.isPartial = !tellsWhole && histories.kept(of: key).last?.item.item.columns != nil
+        histories.add(entry, to: key)
     }
 
     /// Notes that the event changed a list, and touches the rows that differ. An event that changes the list twice is

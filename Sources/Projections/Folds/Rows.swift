@@ -212,15 +212,15 @@ struct Rows: Fold {
 
     /// The members of a row before and after the last event, without those that the event left as they were; `nil` if it is
     /// not so large that this would be needed.
-    func changedRow(for key: EntityKey, at sequence: SequenceNumber, context: RowContext) -> (JSONValue, JSONValue)? {
+    func changedRow(for key: EntityKey, at sequence: SequenceNumber, context: RowContext) -> RowPart? {
         guard let place = place(of: key), let index = entries[place].place,
             let members = folded[index].history.partialMembers(at: sequence)
         else { return nil }
-        func row(_ members: JSONObject) -> JSONValue {
+        func row(_ members: JSONObject) -> JSONObject {
             var members = members
             members["table"] = .string(context.names.text(key.first))
             members["id"] = .string(context.names.text(key.second))
-            return .object(members)
+            return members
         }
         return (row(members.before), row(members.after))
     }

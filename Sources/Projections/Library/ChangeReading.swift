@@ -128,8 +128,8 @@ extension ChangeReading {
         switch change {
         case .snapshot(let list, let fields, let isWhole):
             .items(list: names.text(list), fields.map(item), isWhole: isWhole)
-        case .stated(let list, let fields): .item(list: names.text(list), item(fields))
-        case .removed(let list, let id): .itemRemoved(list: names.text(list), id: names.text(id))
+        case .stated(let list, let fields, _): .item(list: names.text(list), item(fields))
+        case .removed(let list, let id, _): .itemRemoved(list: names.text(list), id: names.text(id))
         }
     }
 

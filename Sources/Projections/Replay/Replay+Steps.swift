@@ -45,8 +45,8 @@ extension Replay {
                 after.apply(envelope, payload: payload)
                 let touched = after.touchedRows(by: envelope)
                 let differences = StateDiff.differences(
-                    before.document(of: touched) { after.changedRow($0, at: envelope.sequence)?.before },
-                    after.document(of: touched) { after.changedRow($0, at: envelope.sequence)?.after }
+                    before.document(of: touched) { after.part(of: $0, at: envelope.sequence)?.before },
+                    after.document(of: touched) { after.part(of: $0, at: envelope.sequence)?.after }
                 )
                 // Folding twice costs less than copying a state for each event.
                 before.apply(envelope, payload: payload)
@@ -86,11 +86,19 @@ extension LogState {
     /// A state document of only these rows, as far as the state has them, in the order of the names.
     ///
     /// - Parameter part: gives the part of a row that the event changed, for rows that are not compared whole.
-    fileprivate func document(of rows: [RowName], part: (RowName) -> JSONValue?) -> JSONValue {
+    fileprivate func document(of rows: [RowName], part: (RowName) -> JSONObject?) -> JSONValue {
         var sections: [Section: [JSONValue]] = [:]
         for name in rows {
-            guard let row = part(name) ?? row(name) else { continue }
-            sections[name.section, default: []].append(row)
+            guard let (state, key) = place(of: name) else { continue }
+            if var part = part(name) {
+                // Where an item is, other items decide, so only a state knows.
+                if name.section == .items {
+                    part["position"] = state.parts.items.place(of: key, names: state.context.names).map { .int($0) }
+                }
+                sections[name.section, default: []].append(state.withSource(.object(part)))
+            } else if let row = state.fold(for: name.section)?.row(for: key, context: state.rowContext(asOf: clock)) {
+                sections[name.section, default: []].append(state.withSource(row))
+            }
         }
         var document = JSONObject()
         for section in Section.allCases {
@@ -99,25 +107,16 @@ extension LogState {
         return .object(document)
     }
 
-    private func row(_ name: RowName) -> JSONValue? {
-        guard let (state, key) = place(of: name) else { return nil }
-        let row = state.fold(for: name.section)?.row(for: key, context: state.rowContext(asOf: clock))
-        return row.map(state.withSource)
-    }
-
     /// What an event changed in a row that is too large to compare it whole with each of its changes; `nil` for any other.
-    fileprivate func changedRow(
-        _ name: RowName,
-        at sequence: SequenceNumber
-    ) -> (before: JSONValue, after: JSONValue)? {
-        guard name.section == .rows, let (state, key) = place(of: name),
-            let (before, after) = state.parts.rows.changedRow(
-                for: key,
-                at: sequence,
-                context: state.rowContext(asOf: clock)
-            )
-        else { return nil }
-        return (state.withSource(before), state.withSource(after))
+    fileprivate func part(of name: RowName, at sequence: SequenceNumber) -> RowPart? {
+        guard let (state, key) = place(of: name) else { return nil }
+        let context = state.rowContext(asOf: clock)
+        return switch name.section {
+        case .rows: state.parts.rows.changedRow(for: key, at: sequence, context: context)
+        case .items: state.parts.items.changedItem(for: key, at: sequence, context: context)
+        case .members: state.parts.community.changedMember(for: key, at: sequence, context: context)
+        default: nil
+        }
     }
 
     private func place(of name: RowName) -> (SourceState, EntityKey)? {

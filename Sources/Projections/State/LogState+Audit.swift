@@ -67,7 +67,7 @@ extension LogState {
             }
         }
         places.sort()
-        // Of a message with many entries all are unpacked for one, so they are read once.
+        // Of a message or member with many entries all are made for one, so they are read once.
         var long: [LongHistory: [HistoryEntry]] = [:]
         for place in places.suffix(last ?? places.count) {
             guard var entry = auditEntry(at: place, &long) else { continue }
@@ -111,14 +111,15 @@ extension LogState {
         return reader.read(entry)
     }
 
-    /// Some entries of the history that a place lies in. All entries of a message with many are kept in `long`, because
-    /// each reading of one unpacks all of them.
+    /// Some entries of the history that a place lies in. All entries of a message or member with many are kept in `long`,
+    /// because each reading of one makes all of them.
     private func entries(
         at place: AuditPlace,
         in range: Range<Int>,
         _ long: inout [LongHistory: [HistoryEntry]]
     ) -> [HistoryEntry] {
-        guard place.key.section.isOfMessages, place.entry >= LongHistory.countMin else {
+        guard place.key.section.isOfMessages || place.key.section == .members, place.entry >= LongHistory.countMin
+        else {
             return entries(of: place.key, source: place.source, in: range)
         }
         let thing = LongHistory(source: place.source, key: place.key)
@@ -136,7 +137,7 @@ extension LogState {
     }
 }
 
-/// A message with many entries.
+/// A message or member with many entries.
 private struct LongHistory: Hashable {
     static let countMin = 16
 

@@ -62,6 +62,7 @@ enum EntryTexts {
     /// The members that tell about a message or item, by their names in histories.
     private static let others: Set<String> = [
         "author", "authorName", "createdAt", "editedAt", "replyTo", "cause", "from", "to", "by",
+        "lostRoles",
     ]
 
     /// All texts of a thing's fields, each with the name of its outermost member.

@@ -31,27 +31,34 @@ struct MatchPrinter {
     }
 
     /// Whether the text is in what is known after a history. An entry without fields leaves that as it was, a partial one all
-    /// but its columns. Unlike a walk it looks at no column twice.
+    /// but what it tells. Unlike a walk it looks at nothing twice.
     private func holdsAtEnd(of history: [HistoryEntry]) -> Bool {
         let told = history.map { $0.late == nil ? $0.fields : $0.late?.known ?? JSONObject() }
-        func isPartial(_ fields: JSONObject) -> Bool { fields["partial"]?.bool == true }
-        let start = told.lastIndex { !isPartial($0) && !$0.members.isEmpty } ?? told.startIndex
-        var columns: Set<String> = []
-        var holdsElsewhere = false
-        for fields in told[start...] where !fields.members.isEmpty {
-            for column in fields["record"]?.object?.members ?? [] {
-                let isHolding = EntryTexts.texts(of: ["record": column.value]).contains {
-                    match.range(in: $0.text) != nil
+        let start = told.lastIndex { $0["partial"]?.bool != true && !$0.members.isEmpty } ?? told.startIndex
+        var holding: Set<[String]> = []
+        for fields in told[start...] {
+            for (path, value) in Self.pieces(of: fields) {
+                let isHolding = value.map {
+                    EntryTexts.texts(of: [path[0]: $0]).contains { match.range(in: $0.text) != nil }
                 }
-                if isHolding { columns.insert(column.name) } else { columns.remove(column.name) }
-            }
-            if !isPartial(fields) {
-                var others = fields
-                if others["record"]?.object != nil { others["record"] = nil }
-                holdsElsewhere = EntryTexts.texts(of: others).contains { match.range(in: $0.text) != nil }
+                if isHolding == true { holding.insert(path) } else { holding.remove(path) }
             }
         }
-        return holdsElsewhere || !columns.isEmpty
+        return !holding.isEmpty
+    }
+
+    /// What the entries of a thing tell apart: the members of its fields, and each column and role for itself; `nil` for what
+    /// it has no more.
+    private static func pieces(of fields: JSONObject) -> [(path: [String], value: JSONValue?)] {
+        fields.members.flatMap { member -> [(path: [String], value: JSONValue?)] in
+            switch (member.name, member.value) {
+            case ("record", .object(let columns)), ("extra", .object(let columns)):
+                columns.members.map { ([member.name, $0.name], $0.value) }
+            case ("roles", .array(let roles)): roles.map { (["roles", $0.string ?? ""], $0) }
+            case ("lostRoles", .array(let roles)): roles.map { (["roles", $0.string ?? ""], nil) }
+            default: [([member.name], member.value)]
+            }
+        }
     }
 
     /// For people: the name, since when, and the text around what was found. Only the newest entry is quoted; the

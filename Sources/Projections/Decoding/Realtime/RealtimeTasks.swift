@@ -32,13 +32,17 @@ struct RealtimeTasks: Codable, Sendable {
         context: inout FoldContext
     ) {
         let sequence = context.event.sequence.rawValue
+        let tellsWhole = !task.register.isLarge(for: change)
         guard task.register.apply(change, at: sequence, comparing: false, &context.relations) != nil else { return }
         task.updateColumns(change)
         let (before, home) = (task.list, task.home)
         task.list = home.map { context.names.id($0.list) }
-        if let before, before != task.list { changes.append(.item(.removed(list: before, id: change.id))) }
+        if let before, before != task.list {
+            changes.append(.item(.removed(list: before, id: change.id, tellsWhole: tellsWhole)))
+        }
         if let home, let list = task.list {
-            changes.append(.item(.stated(list: list, item: task.item(change.id, besides: home.column))))
+            let item = task.item(change.id, besides: home.column)
+            changes.append(.item(.stated(list: list, item: item, tellsWhole: tellsWhole)))
         }
     }
 
