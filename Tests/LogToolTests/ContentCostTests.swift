@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Projections
+@testable import Reduction
 @testable import logtool
 
 /// What a log costs grows with its bytes, whatever they say (I34): the steps of everything that reads a log are counted for n events
@@ -16,32 +17,53 @@ import Testing
     private static let stepsMin = 500
 
     @Test(arguments: CostShape.all)
-    func everyCommandTakesLinearTime(shape: CostShape) throws {
-        let (few, many) = (try Self.costs(of: shape, Self.count), try Self.costs(of: shape, 4 * Self.count))
-        for (question, steps) in many.sorted(by: { $0.key < $1.key }) {
-            guard let before = few[question], !shape.excepted.contains(question) else { continue }
-            let growth = Double(steps.count) / Double(max(before.count, Self.stepsMin))
-            #expect(growth < Self.excessMax * steps.bytes / before.bytes, "\(question): \(before), then \(steps)")
+    func everyWayToReadALogTakesLinearTime(shape: CostShape) throws {
+        try check(shape, costs: Self.readingCosts)
+    }
+
+    @Test(arguments: CostShape.all)
+    func everyWayToKeepALogTakesLinearTime(shape: CostShape) throws {
+        try check(shape, costs: Self.keepingCosts)
+    }
+
+    private func check(_ shape: CostShape, costs: (TemporaryLog, inout Measuring) throws -> Void) throws {
+        func measured(_ count: Int) throws -> Measuring {
+            let drafts = try shape.drafts(count)
+            var measuring = Measuring(bytes: Double(drafts.reduce(0) { $0 + $1.payload.count + 100 }))
+            try costs(try TemporaryLog(drafts), &measuring)
+            return measuring
+        }
+        let (few, many) = (try measured(Self.count), try measured(4 * Self.count))
+        #expect(!many.steps.isEmpty)
+        for (question, steps) in many.steps.sorted(by: { $0.key < $1.key }) {
+            guard let before = few.steps[question], !shape.excepted.contains(question) else { continue }
+            let growth = Double(steps) / Double(max(before, Self.stepsMin))
+            #expect(
+                growth < Self.excessMax * many.bytes / few.bytes,
+                "\(question): \(before) steps for \(Int(few.bytes)) bytes, then \(steps) for \(Int(many.bytes))"
+            )
         }
     }
 
-    private struct Cost: CustomStringConvertible {
-        let count: Int
+    /// The steps of each question about a log of so many bytes.
+    private struct Measuring {
         let bytes: Double
-        var description: String { "\(count) steps for \(Int(bytes)) bytes" }
-    }
+        private(set) var steps: [String: Int] = [:]
 
-    /// The steps of each question about a log of n events.
-    private static func costs(of shape: CostShape, _ count: Int) throws -> [String: Cost] {
-        let drafts = try shape.drafts(count)
-        let bytes = Double(drafts.reduce(0) { $0 + $1.payload.count + 100 })
-        let log = try TemporaryLog(drafts)
-        var costs: [String: Cost] = [:]
-        func measure(_ question: String, _ body: () throws -> Void) rethrows {
+        init(bytes: Double) { self.bytes = bytes }
+
+        mutating func measure(_ question: String, _ body: () throws -> Void) rethrows {
             let counter = Steps.Counter()
             try Steps.$counter.withValue(counter) { try body() }
-            costs[question] = Cost(count: counter.count, bytes: bytes)
+            steps[question] = counter.count
         }
+
+        mutating func note(_ question: String, steps count: Int) { steps[question] = count }
+    }
+
+    /// What is asked of a log's content.
+    private static func readingCosts(of log: TemporaryLog, _ costs: inout Measuring) throws {
+        func measure(_ question: String, _ body: () throws -> Void) rethrows { try costs.measure(question, body) }
         var options = ReplayOptions()
         options.decodesAhead = false
         try log.store.read { session in
@@ -92,8 +114,81 @@ import Testing
                     _ = try Replay.logState(of: session, options: options)
                 }
             }
+            let document = state.document()
+            try measure("profiles") {
+                for profile in Profile.allCases where !profile.isVariant {
+                    var options = options
+                    options.rules = profile.rules
+                    var own = try Replay.logState(of: session, options: options)
+                    Steps.count(StateDiff.differences(document, own.document()).count)
+                }
+            }
+            try measure("stats") {
+                let progress = Progress("counting", isQuiet: true)
+                _ = try LogStatistics(session: session, store: log.store.statistics(), progress: progress)
+            }
+            try measure("events") {
+                try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+                    let title = event.withPayload { FrameTitle.title(of: event.envelope.kind, payload: $0) }
+                    Steps.count(1 + (title?.utf8.count ?? 0))
+                    return true
+                }
+            }
+            try measure("prove") {
+                for sequence in [1, session.head.rawValue / 2 + 1, session.head.rawValue] {
+                    let place = SequenceNumber(sequence)
+                    let proof = try InclusionProof(of: place, size: session.head.rawValue, in: session)
+                    Steps.count(proof.json.count / 64)
+                }
+            }
+            let surroundings = Surroundings(in: state)
+            var lines: [AuditLine] = []
+            try measure("audit --prove") {
+                let (basis, kinds) = (EntryProof.basisMax, entities)
+                try state.forEachChange(
+                    of: kinds,
+                    where: { _ in true },
+                    last: 6,
+                    earlier: basis,
+                    includes: { _ in true }
+                ) { lines.append(try AuditLine($0, provedWithin: surroundings, in: session)) }
+            }
         }
-        return costs
+    }
+
+    /// What is done with a log as a whole. None of it reads what the payloads say but `bisect`, `shrink` and `verify --deep`.
+    private static func keepingCosts(of log: TemporaryLog, _ costs: inout Measuring) throws {
+        func measure(_ question: String, _ body: () throws -> Void) rethrows { try costs.measure(question, body) }
+        let (store, directory) = (log.store, log.directory)
+        let head = try store.read { $0.head }
+        var lines: [[UInt8]] = []
+        try measure("export") {
+            try store.read { session in try session.forEachLine { line, _ in lines.append(line) } }
+        }
+        try measure("import") {
+            var reader = ExportReader()
+            let header = try reader.header(lines[0])
+            _ = try EventStore.importLog(at: directory.path("imported.eventlog"), header: header) { log in
+                for line in lines.dropFirst() { try log.add(reader.piece(line)) }
+            }
+        }
+        try measure("verify") { _ = try EventStore.verify(at: log.path) }
+        try measure("verify --deep") {
+            _ = try DerivedCheck.run(on: store, build: "test", client: RuleClient.self) { _, _ in }
+        }
+        try measure("backup") { _ = try store.backup(to: directory.path("backup.eventlog")) }
+        try measure("salvage") {
+            _ = try EventStore.salvage(log.path, to: directory.path("salvaged.eventlog"), now: Timestamp(seconds: 0))
+        }
+        try measure("bisect") {
+            var search = try LogBisection(of: store)
+            _ = try search.run { $0.sequence.rawValue * 3 > head.rawValue ? .bad : .good }
+        }
+        let clock = try store.read { try Replay.logState(of: $0).clock }
+        let result = try LogShrinking(of: store, by: InterestTest { $0.clock == clock }).run()
+        #expect(result.isMinimal)
+        // Each test folds no more than all events.
+        costs.note("shrink", steps: result.testCount * Int(head.rawValue))
     }
 
     /// Counts the steps of the texts in which a history shows its changes.

@@ -1,4 +1,5 @@
 import CLMDB
+import JSON
 
 /// Walks over a table's entries in key order.
 ///
@@ -110,6 +111,7 @@ struct Cursor: ~Copyable {
     /// In that case LMDB leaves the key as it was passed in, and the sought bytes end with the closure that lent them.
     /// So `key` and `value` may be used only after a move that returned true.
     private mutating func place(_ code: Int32, _ key: MDB_val, _ value: MDB_val) throws(LMDBError) -> Bool {
+        Steps.count(1)
         isPlaced = true
         keyValue = key
         found = value
@@ -120,6 +122,7 @@ struct Cursor: ~Copyable {
 
     @inline(__always)
     private mutating func move(_ operation: MDB_cursor_op) throws(LMDBError) -> Bool {
+        Steps.count(1)
         let code = mdb_cursor_get(handle, &keyValue, &found, operation)
         if code == MDB_SUCCESS { return true }
         if code == MDB_NOTFOUND { return false }

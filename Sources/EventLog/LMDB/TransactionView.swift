@@ -1,4 +1,5 @@
 import CLMDB
+import JSON
 
 /// Lookups and walks, for read and write transactions alike.
 ///
@@ -9,6 +10,7 @@ struct TransactionView {
     /// The value under a key, or `nil`. The bytes lie in the map; they are valid while the transaction is open and, in
     /// a write transaction, until the next write.
     func value(of key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        Steps.count(1)
         var keyValue = MDB_val(borrowing: key)
         var found = MDB_val()
         let code = mdb_get(handle, table.handle, &keyValue, &found)

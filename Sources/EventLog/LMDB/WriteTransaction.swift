@@ -1,4 +1,5 @@
 import CLMDB
+import JSON
 
 /// A change of an environment that becomes visible as a whole, or not at all.
 ///
@@ -88,6 +89,7 @@ struct WriteTransaction: ~Copyable {
     /// Throws for every code but success. A large transaction writes pages before its commit.
     @inline(__always)
     private func checkWrite(_ code: Int32, _ operation: @autoclosure () -> String) throws(LMDBError) {
+        Steps.count(1)
         if code != MDB_SUCCESS { throw LMDBError(environment.cause(of: code), operation()) }
     }
 }

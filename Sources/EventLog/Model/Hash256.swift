@@ -95,12 +95,13 @@ public struct Hasher256: Sendable {
 
     /// Adds bytes.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        Steps.count(1 + bytes.count / 64)
         state.update(bytes)
     }
 
     /// Adds bytes.
     public mutating func update(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { state.update($0) }
+        bytes.withUnsafeBytes { update($0) }
     }
 
     /// Adds the 32 bytes of a hash.
@@ -120,7 +121,8 @@ public struct Hasher256: Sendable {
 
     /// The hash of one run of bytes.
     public static func hash(_ bytes: UnsafeRawBufferPointer) -> Hash256 {
-        SystemHash.hash(bytes)
+        Steps.count(1 + bytes.count / 64)
+        return SystemHash.hash(bytes)
     }
 }
 

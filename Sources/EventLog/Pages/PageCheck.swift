@@ -1,3 +1,5 @@
+import JSON
+
 /// Checks the pages of an LMDB data file without LMDB, which maps them without validating them: meta pages, trees and
 /// free list (I7, I24).
 ///
@@ -398,6 +400,7 @@ extension PageCheck {
 
     /// A branch or leaf page. Its bytes are borrowed until the next page is read.
     private func read(_ number: UInt64) throws -> DataPage {
+        Steps.count(1)
         guard number <= meta.lastPage else { throw Damage(page: number, reason: "there is no such page") }
         guard let bytes = reader.page(number) else {
             throw Damage(page: number, reason: "it lies behind the end of the file")
