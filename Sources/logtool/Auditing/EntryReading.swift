@@ -47,16 +47,36 @@ struct EntryReading {
         let fewer = events.indices.dropFirst().map {
             Self(comparing: shown, of: thing, at: sequence, in: events[$0...])
         }
-        // Which line of a branch counts is decided by all its commits, of things that no one of them names.
-        let isOfWholeBranch =
-            ["selected", "unselected"].contains(shown["change"]?.string)
-            && events.first { $0.envelope.sequence == sequence }.map { EventFamily(kind: $0.envelope.kind) } == .git
+        let (own, untold) = (events.first { $0.envelope.sequence == sequence }, uncovered)
         let isSettled = { (difference: Difference) in
-            !(isOfWholeBranch && difference.member == "entity") && !Self.counts.contains(difference.member)
-                && !fewer.contains { $0.contradicts(difference) }
+            !Self.counts.contains(difference.member) && !fewer.contains { $0.contradicts(difference) }
+                && !Self.isOfOthers(difference.member, shown, thing, own, untold)
         }
         unsettled = differences.filter { !isSettled($0) }
         differences = differences.filter(isSettled)
+    }
+
+    /// Whether more than a few events decide a member.
+    private static func isOfOthers(
+        _ member: String,
+        _ shown: JSONObject,
+        _ thing: EntityReference,
+        _ own: RecordedEvent?,
+        _ untold: [String]
+    ) -> Bool {
+        guard let own else { return false }
+        let name = member.split(separator: ".").last.map(String.init) ?? ""
+        switch (thing.kind, EventFamily(kind: own.envelope.kind)) {
+        // Which line of a branch counts is decided by all its commits, of things that no one of them names.
+        case (_, .git): return member == "entity" && ["selected", "unselected"].contains(shown["change"]?.string)
+        // What deletes a role names no member.
+        case (.member, .gateway), (.member, .gatewayAnswer):
+            return member == "entity" && shown["change"]?.string == "changed" && own.deletesRoles
+        // Where a task is, the others of its list decide; whether it is done, its status, which an event may leave as it was.
+        case (.item, .realtime):
+            return name == "position" || name == "done" && untold.contains(member.dropLast(4) + "status")
+        default: return false
+        }
     }
 
     private init(
@@ -91,7 +111,7 @@ struct EntryReading {
     private init(_ shown: JSONObject, _ proved: Proved) {
         var isOpen: (String) -> Bool = { _ in false }
         if proved.isFirst { isOpen = { Self.membersOfBefore.contains($0) } }
-        compare(shown, with: proved.object, within: "", isOpen: isOpen)
+        compare(shown, with: proved.object, before: proved.before, within: "", isOpen: isOpen)
     }
 
     /// The reading of an entry that the events do not give.
@@ -107,6 +127,7 @@ extension EntryReading {
     private mutating func compare(
         _ shown: JSONObject,
         with proved: JSONObject,
+        before: JSONObject? = nil,
         within path: String,
         isOpen: (String) -> Bool
     ) {
@@ -114,6 +135,10 @@ extension EntryReading {
             let name = path + member.name
             switch (member.value.object, proved[member.name]) {
             case _ where isOpen(name), (_, nil): uncovered.append(name)
+            case (let object?, let other?) where object["partial"]?.bool == true && other["partial"] == nil:
+                let isBefore = name == "before"
+                let (after, before) = (proved["after"]?.object, before ?? proved["before"]?.object)
+                comparePart(object, with: other.object, other: isBefore ? after : before, within: name + ".")
             case (let object?, let other?) where other.object != nil:
                 compare(object, with: other.object ?? JSONObject(), within: name + ".", isOpen: { _ in false })
             case (_, let other?):
@@ -126,6 +151,43 @@ extension EntryReading {
             if ["entity", "dwellMilliseconds"].contains(path + member.name) { continue }
             differences.append(Difference(member: path + member.name, shown: nil, proved: member.value))
         }
+    }
+
+    /// Compares the side of an entry that tells only what its event changed, while the events, of which there are fewer, give
+    /// all that they say of the thing.
+    ///
+    /// - Parameter other: what they say of the other side of the change.
+    private mutating func comparePart(
+        _ shown: JSONObject,
+        with proved: JSONObject?,
+        other: JSONObject?,
+        within path: String
+    ) {
+        let names = shown.members.map(\.name) + (proved?.members.map(\.name) ?? []).filter { shown[$0] == nil }
+        for name in names where name != "partial" {
+            switch (shown[name], proved?[name]) {
+            case (let value, let said) where (value ?? said)?.object != nil:
+                let columns = (value?.object ?? JSONObject(), said?.object, other?[name]?.object)
+                comparePart(columns.0, with: columns.1, other: columns.2, within: path + name + ".")
+            // Which names came into a list and went, fewer events do not say.
+            case (let value, let said) where (value ?? said)?.array != nil:
+                if value != nil || said?.array?.isEmpty == false { uncovered.append(path + name) }
+            case (_?, nil): uncovered.append(path + name)
+            case (let value?, let said?):
+                if value.isSameJSON(as: said) { continue }
+                differences.append(Difference(member: path + name, shown: value, proved: said))
+            case (nil, let said?):
+                // What the event left as it was is not told, and it may be that where nothing is known of before.
+                if let before = other?[name] {
+                    if before.isSameJSON(as: said) { continue }
+                    differences.append(Difference(member: path + name, shown: nil, proved: said))
+                } else {
+                    uncovered.append(path + name)
+                }
+            case (nil, nil): break
+            }
+        }
+        if shown["partial"] != nil { uncovered.append(path + "partial") }
     }
 
     /// Whether these events say something else of a member that differs than the events of another reading of the entry.
@@ -172,12 +234,22 @@ extension EntryReading {
     }
 }
 
+extension RecordedEvent {
+    /// Whether the event may delete roles: a frame that says so, or an answer, which may list those that are left.
+    fileprivate var deletesRoles: Bool {
+        if EventFamily(kind: envelope.kind) == .gatewayAnswer { return true }
+        return payload.withUnsafeBytes { FrameTitle.title(of: envelope.kind, payload: $0) } == "GUILD_ROLE_DELETE"
+    }
+}
+
 // MARK: - What the events give
 
 extension EntryReading {
     /// An entry that the events give.
     private struct Proved {
         var object: JSONObject
+        /// What they say of the thing before, if the entry does not.
+        var before: JSONObject?
         /// Whether it is the first that they say of the thing.
         let isFirst: Bool
     }
@@ -192,7 +264,10 @@ extension EntryReading {
         return entries.indices.filter { entries[$0].sequence == sequence }.map { place in
             var object = objects[place]
             object["entity"] = .string(thing.description)
-            return Proved(object: object, isFirst: place == 0 && firstWords.contains(entries[place].change))
+            var walk = HistoryWalk(thing)
+            for entry in entries[..<place] { walk.take(entry) }
+            let isFirst = place == 0 && firstWords.contains(entries[place].change)
+            return Proved(object: object, before: walk.known, isFirst: isFirst)
         }
     }
 
@@ -206,13 +281,13 @@ extension EntryReading {
         var lines: [Proved] = []
         let redacted = Set(events.lazy.map(\.envelope).filter { $0.holding == .redacted }.map(\.sequence))
         state.forEachChange(of: [thing.kind], where: { $0 == thing }, includes: { $0.entry.sequence == sequence }) {
-            lines.append(Proved(object: AuditLine($0, redacted: redacted).json, isFirst: false))
+            lines.append(Proved(object: AuditLine($0, redacted: redacted).json, before: nil, isFirst: false))
         }
         if !lines.isEmpty { return lines }
         return historyEntries(of: thing, sequence, state).filter(\.isFirst).map { first in
             var object = first.object
             (object["after"], object["fields"]) = (object["fields"], nil)
-            return Proved(object: object, isFirst: true)
+            return Proved(object: object, before: nil, isFirst: true)
         }
     }
 }
