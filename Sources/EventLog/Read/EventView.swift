@@ -69,6 +69,12 @@ public struct EventView: ~Copyable {
         try body(payload)
     }
 
+    /// Lends the key's bytes, which are UTF-8; `nil` if nothing identifies the change. They must not be used after `body` has
+    /// returned.
+    package func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
+        try record.key.map { try body($0) }
+    }
+
     /// The event, copied out of the log.
     public func copied() -> RecordedEvent {
         RecordedEvent(

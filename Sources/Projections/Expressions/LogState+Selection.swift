@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 extension LogState {
     /// Calls `body` with each row that a selection may mean, in no particular order, until it returns false. The caller
@@ -54,8 +55,10 @@ extension SourceState {
     ) -> Bool {
         let wanted: Messages.State = selection.section == .messages ? .live : .deleted
         let row = ExpressionRow(messageOf: self, in: selection.section, context: rowContext)
+        let content = selection.demandedPart(of: "content").flatMap { TextSearch($0, ignoresCase: false) }
         func visit(_ place: Int) -> Bool {
             guard parts.messages.state(at: place) == wanted else { return true }
+            if let content, !parts.messages.store.contentMayHold(content, at: place) { return true }
             row.move(toMessageAt: place)
             return body(row)
         }

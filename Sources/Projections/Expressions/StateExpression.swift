@@ -116,4 +116,34 @@ struct ExpressionSelection: Sendable {
         default: nil
         }
     }
+
+    /// A text that a member of every row contains if the filter accepts it; `nil` if the filter accepts others, or can have no
+    /// answer before it comes to that member.
+    func demandedPart(of name: String) -> String? {
+        guard let filter else { return nil }
+        guard case .and(let nodes) = filter else { return Self.part(of: name, in: filter) }
+        for node in nodes {
+            if let text = Self.part(of: name, in: node) { return text }
+            // Comparisons of members alone always have an answer.
+            guard case .compare(let left, _, let right) = node, left.isPlain, right.isPlain else { return nil }
+        }
+        return nil
+    }
+
+    private static func part(of name: String, in node: ExpressionNode) -> String? {
+        guard case .compare(.member(let steps), let comparison, .literal(.string(let text))) = node, steps.count == 1,
+            case .member(name) = steps[0], comparison == .equal || comparison == .contains
+        else { return nil }
+        return text
+    }
+}
+
+extension ExpressionNode {
+    /// Whether the node is a literal or a member of the filtered row.
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .literal, .member: true
+        default: false
+        }
+    }
 }

@@ -19,6 +19,9 @@ protocol Fold: StatePart {
     /// The keys of this fold's rows and of things that have a history but no row any more. Defaults to `keys`.
     func knownKeys(in section: Section, names: Names) -> [EntityKey]
 
+    /// The things of `knownKeys` whose histories a filter does not rule out, in that order. Defaults to all.
+    func candidates(in section: Section, context: RowContext, _ filter: HistoryFilter) -> [HistoryCandidate]
+
     /// The row of one key, without its `source`; `nil` if the state has none.
     func row(for key: EntityKey, context: RowContext) -> JSONValue?
 
@@ -44,6 +47,10 @@ protocol Fold: StatePart {
 extension Fold {
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
         keys(in: section, names: names)
+    }
+
+    func candidates(in section: Section, context: RowContext, _ filter: HistoryFilter) -> [HistoryCandidate] {
+        knownKeys(in: section, names: context.names).map { HistoryCandidate(key: $0) }
     }
 
     func digestRow(for key: EntityKey, context: RowContext) -> Hash256? {

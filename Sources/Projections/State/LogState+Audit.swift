@@ -28,17 +28,20 @@ extension LogState {
     /// Lends every edit, deletion, move and restoration in the histories of things, in the order of events.
     ///
     /// The entries are those of `history(of:)`. Memory: the place of each entry; an entry's texts are read when it is
-    /// lent. Cost: reads all histories of the kinds once, and each lent entry once more.
+    /// lent. Cost: reads once all histories of the kinds that `filter` does not rule out, and each lent entry once more. With
+    /// `last`, of messages only the histories that can have so new an entry.
     ///
     /// - Parameters:
     ///   - kinds: the kinds of things to search.
+    ///   - filter: may leave out things whose histories it rules out.
     ///   - isWanted: whether to search a thing.
     ///   - last: the number of entries to lend, counted from the end; all for `nil`.
     ///   - earlier: of how many entries before each lent one the events are told.
-    ///   - passedOver: gets each late version that altered nothing, which is no change; called in the order of things.
-    ///   - includes: whether to lend an entry; called in the order of things, before `body`.
+    ///   - passedOver: gets each late version that altered nothing, which is no change; called in any order.
+    ///   - includes: whether to lend an entry; called in any order, before `body`.
     public func forEachChange(
         of kinds: [EntityReference.Kind],
+        filter: HistoryFilter = HistoryFilter(),
         where isWanted: (EntityReference) -> Bool,
         last: Int? = nil,
         earlier: Int = 0,
@@ -46,30 +49,29 @@ extension LogState {
         includes: (AuditEntry) throws -> Bool,
         _ body: (AuditEntry) throws -> Void
     ) rethrows {
-        var places: [AuditPlace] = []
-        for kind in kinds {
-            try forEachPlace(of: kind) { place in
-                guard isWanted(place.reference) else { return }
-                let entries = entries(of: place.key, source: place.source)
-                var reader = AuditReader(place.reference)
-                // The last entry that gave fields, which an entry after it changes.
-                var basis: Int?
-                for (index, entry) in entries.enumerated() {
-                    let found = reader.read(entry)
-                    if let late = entry.late, late.known == nil { passedOver(entry) }
-                    if let found, try includes(found) {
-                        places.append(
-                            AuditPlace(entry, place.source, place.key, index, basis: basis, order: places.count)
-                        )
-                    }
-                    if entry.knownFields(of: kind) != nil { basis = index }
+        var places = LastPlaces(last)
+        for thing in auditCandidates(of: kinds, filter, newestFirst: last != nil) {
+            // All that follow have older entries.
+            if let newest = thing.candidate.newest, places.isFull(before: newest) { break }
+            let (source, key) = (thing.source, thing.candidate.key)
+            let reference = EntityReference(kind: thing.kind, parts: sources[source].parts(of: key))
+            guard isWanted(reference) else { continue }
+            let entries = entries(of: key, source: source)
+            var reader = AuditReader(reference)
+            // The last entry that gave fields, which an entry after it changes.
+            var basis: Int?
+            for (index, entry) in entries.enumerated() {
+                let found = reader.read(entry)
+                if let late = entry.late, late.known == nil { passedOver(entry) }
+                if let found, try includes(found) {
+                    places.add(AuditPlace(entry, source, key, index, basis: basis, order: thing.order))
                 }
+                if entry.knownFields(of: thing.kind) != nil { basis = index }
             }
         }
-        places.sort()
         // Of a message or member with many entries all are made for one, so they are read once.
         var long: [LongHistory: [HistoryEntry]] = [:]
-        for place in places.suffix(last ?? places.count) {
+        for place in places.sorted {
             guard var entry = auditEntry(at: place, &long) else { continue }
             if earlier > 0 {
                 let before = max(0, place.entry - earlier)..<place.entry
@@ -77,6 +79,31 @@ extension LogState {
             }
             try body(entry)
         }
+    }
+
+    /// A thing to search; `order` is its number in the order of kinds, sources and rows.
+    private typealias AuditCandidate = (
+        kind: EntityReference.Kind, source: Int, candidate: HistoryCandidate, order: Int
+    )
+
+    /// The things whose histories a filter does not rule out, in the order of kinds, sources and rows, or first those of which
+    /// nothing tells the newest entry, then those with the newest entries.
+    private func auditCandidates(
+        of kinds: [EntityReference.Kind],
+        _ filter: HistoryFilter,
+        newestFirst: Bool
+    ) -> [AuditCandidate] {
+        var things: [AuditCandidate] = []
+        for kind in kinds {
+            forEachCandidate(of: kind, filter) { things.append((kind, $0, $1, things.count)) }
+        }
+        if newestFirst {
+            things.sort { left, right in
+                let (one, other) = (left.candidate.newest ?? .max, right.candidate.newest ?? .max)
+                return one != other ? one > other : left.order < right.order
+            }
+        }
+        return things
     }
 
     /// The number of wanted messages that compactions have dropped with their histories. O(dropped messages).
@@ -155,7 +182,7 @@ private struct AuditPlace: Comparable {
     let basis: Int?
     /// The place of a late version, which an entry that is read alone lacks; 0 for any other.
     let late: LateVersion.Place
-    /// The number of entries found before this one, unique; orders the entries of one event.
+    /// The number of the thing in the order of things; orders the entries of one event, before `entry`.
     let order: Int
 
     init(_ found: HistoryEntry, _ source: Int, _ key: EntityKey, _ entry: Int, basis: Int?, order: Int) {
@@ -165,10 +192,44 @@ private struct AuditPlace: Comparable {
     }
 
     static func < (left: AuditPlace, right: AuditPlace) -> Bool {
-        (left.sequence, left.order) < (right.sequence, right.order)
+        (left.sequence, left.order, left.entry) < (right.sequence, right.order, right.entry)
     }
 
-    static func == (left: AuditPlace, right: AuditPlace) -> Bool { left.order == right.order }
+    static func == (left: AuditPlace, right: AuditPlace) -> Bool {
+        left.order == right.order && left.entry == right.entry
+    }
+}
+
+/// The places found, or the last of them.
+private struct LastPlaces {
+    private let count: Int?
+    private var places: [AuditPlace] = []
+    /// How many places must be found before those too many are removed again.
+    private var sortedCount: Int
+    /// The wanted places are at this sequence or later; `nil` before there are so many.
+    private var oldest: UInt64?
+
+    /// - Parameter count: how many are wanted; `nil` for all.
+    init(_ count: Int?) {
+        self.count = count
+        sortedCount = count ?? .max
+    }
+
+    mutating func add(_ place: AuditPlace) { places.append(place) }
+
+    /// The wanted places in order.
+    var sorted: [AuditPlace] { places.sorted().suffix(count ?? places.count) }
+
+    /// Whether an entry at a sequence or before it is none of the wanted ones.
+    mutating func isFull(before newest: UInt64) -> Bool {
+        guard let count else { return false }
+        if places.count >= sortedCount {
+            places = sorted
+            oldest = places.first?.sequence.rawValue ?? .max
+            sortedCount = count + count / 4 + 1
+        }
+        return oldest.map { $0 > newest } ?? false
+    }
 }
 
 /// Reads one history, oldest entry first, as changes with the fields before and after. Entries may be left out at the

@@ -27,15 +27,18 @@ extension LogState {
 
     /// Lends the history of each thing that has one, kind by kind, in the order of sources and rows.
     ///
-    /// - Parameter reference: limits this to the things that it can mean; all things for `nil`.
+    /// - Parameters:
+    ///   - reference: limits this to the things that it can mean; all things for `nil`.
+    ///   - filter: may leave out things whose histories it rules out.
     public func forEachHistory(
         of reference: EntityReference? = nil,
+        filter: HistoryFilter = HistoryFilter(),
         _ body: (EntityReference, [HistoryEntry]) throws -> Void
     ) rethrows {
         guard let reference else {
-            return try EntityReference.Kind.allCases.forEach { try forEachHistory(of: $0, body) }
+            return try EntityReference.Kind.allCases.forEach { try forEachHistory(of: $0, filter: filter, body) }
         }
-        try forEachHistory(of: reference.kind) { thing, entries in
+        try forEachHistory(of: reference.kind, filter: filter) { thing, entries in
             if reference.fits(thing.parts) { try body(thing, entries) }
         }
     }
@@ -43,13 +46,14 @@ extension LogState {
     /// Lends the history of each thing of one kind, in the order of sources and rows.
     func forEachHistory(
         of kind: EntityReference.Kind,
+        filter: HistoryFilter = HistoryFilter(),
         _ body: (EntityReference, [HistoryEntry]) throws -> Void
     ) rethrows {
-        try forEachPlace(of: kind) { place in
-            let source = sources[place.source]
-            let fold = source.fold(for: place.key.section)
-            guard let entries = fold?.history(of: place.key, context: source.rowContext(asOf: clock)) else { return }
-            try body(place.reference, entries)
+        try forEachCandidate(of: kind, filter) { source, candidate in
+            let state = sources[source]
+            let fold = state.fold(for: candidate.key.section)
+            guard let entries = fold?.history(of: candidate.key, context: state.rowContext(asOf: clock)) else { return }
+            try body(EntityReference(kind: kind, parts: state.parts(of: candidate.key)), entries)
         }
     }
 
@@ -101,12 +105,24 @@ extension LogState {
 
     /// Lends the things of one kind, present and past, in the order of sources and rows.
     func forEachPlace(of kind: EntityReference.Kind, _ body: (Place) throws -> Void) rethrows {
+        try forEachCandidate(of: kind, HistoryFilter()) { source, candidate in
+            let full = EntityReference(kind: kind, parts: sources[source].parts(of: candidate.key))
+            try body(Place(source: source, key: candidate.key, reference: full))
+        }
+    }
+
+    /// Lends the things of one kind whose histories a filter does not rule out, present and past, in the order of sources and
+    /// rows, each with the index of its source.
+    func forEachCandidate(
+        of kind: EntityReference.Kind,
+        _ filter: HistoryFilter,
+        _ body: (_ source: Int, HistoryCandidate) throws -> Void
+    ) rethrows {
         for index in sources.indices.sorted(by: { sources[$0].name < sources[$1].name }) {
+            let context = sources[index].rowContext(asOf: clock)
             for section in kind.sections {
-                for key in sources[index].knownKeys(in: section) {
-                    let full = EntityReference(kind: kind, parts: sources[index].parts(of: key))
-                    try body(Place(source: index, key: key, reference: full))
-                }
+                let fold = sources[index].fold(for: section)
+                try fold?.candidates(in: section, context: context, filter).forEach { try body(index, $0) }
             }
         }
     }

@@ -119,6 +119,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         let surroundings = proving.prove ? Surroundings(in: state) : nil
         try state.forEachChange(
             of: selection.kinds,
+            filter: selection.filter,
             where: chosen.includes,
             last: selection.selectors.count,
             earlier: proving.prove ? EntryProof.basisMax : 0,

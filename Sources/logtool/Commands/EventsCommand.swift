@@ -86,7 +86,8 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     ) throws {
         let reporter = progress.replayReporter(until: session.head)
         let selection = try EventSelection(selectors, in: session, namesMayCome: follow, progress: reporter)
-        if let sequences = try selection.range(in: session, where: isMatch) {
+        let found = EventMatch(match.text)
+        if let sequences = try selection.range(in: session, where: found.isMatch) {
             try print(sequences, of: session, selection, with: printer)
         }
         // With `--follow`, nothing yet is no failure.
@@ -120,24 +121,14 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         _ selection: EventSelection,
         with printer: EventPrinter
     ) throws {
+        let found = EventMatch(match.text)
         try selection.forEachEvent(in: sequences, of: session) { event in
-            let envelope = event.envelope
-            guard selection.includes(envelope), isMatch(event) else { return true }
+            guard selection.includes(event), found.isMatch(event) else { return true }
             // Only bytes that match their leaf hash are shown (I7).
             if payload { try session.check(event) }
+            let envelope = event.envelope
             try event.withPayload { try printer.print(envelope, payload: $0) }
             return true
         }
-    }
-
-    /// True if the payload, the key or an attribute's value contains the requested text, or if none is requested. JSON
-    /// payloads match across escapes (`TextMatch`). An altered event may match; with `--payload` it is refused before
-    /// it is printed.
-    private func isMatch(_ event: borrowing EventView) -> Bool {
-        guard let text = match.text else { return true }
-        if event.withPayload({ text.isFound(in: $0) }) { return true }
-        let envelope = event.envelope
-        let others = envelope.attributes.pairs.map(\.value) + [envelope.key?.rawValue].compactMap { $0 }
-        return others.contains { text.range(in: $0) != nil }
     }
 }

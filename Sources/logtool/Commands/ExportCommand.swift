@@ -147,7 +147,7 @@ struct PartSelection {
     /// events that it holds.
     func includes(_ event: borrowing EventView) -> Bool {
         let sequence = event.sequence
-        return range?.contains(sequence) == true && !without.contains(sequence) && selection.includes(event.envelope)
+        return range?.contains(sequence) == true && !without.contains(sequence) && selection.includes(event)
     }
 
     /// How the events were chosen, as options; `nil` if the part has all that the log holds. It goes into the part's

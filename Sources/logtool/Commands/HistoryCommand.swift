@@ -189,7 +189,9 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         let printer = MatchPrinter(output: output, match: text)
         var all: [MatchPrinter.Found] = []
         let surroundings = Surroundings(in: state)
-        try state.forEachHistory(of: entity) { reference, history in
+        var filter = HistoryFilter()
+        filter.text = text.search
+        try state.forEachHistory(of: entity, filter: filter) { reference, history in
             // The search is for the text in all entries; the range then narrows down what is shown of a thing.
             guard selection.includes(reference), var found = printer.found(reference, history) else { return }
             try read { session in

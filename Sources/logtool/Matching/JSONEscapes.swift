@@ -16,18 +16,7 @@ enum JSONEscapes {
                 index += 1
                 continue
             }
-            if let (scalar, length) = JSONEscape.scalar(payload.assumingMemoryBound(to: UInt8.self), at: index) {
-                result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-                index += length
-            } else if JSONEscape.codeUnit(payload.assumingMemoryBound(to: UInt8.self), at: index) != nil {
-                // Half a surrogate pair.
-                result.append(contentsOf: UTF8.encodedReplacementCharacter)
-                index += 6
-            } else {
-                // A backslash that begins no escape stays.
-                result.append(payload[index])
-                index += 1
-            }
+            index = JSONEscape.appendDecoded(payload, at: index, to: &result)
         }
         return result
     }

@@ -1,10 +1,5 @@
+import JSON
 import Projections
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// A text to search for, in texts and in the bytes of payloads.
 ///
@@ -12,19 +7,20 @@ import Darwin
 struct TextMatch {
     let text: String
     let ignoresCase: Bool
-    /// The text's UTF-8, searched for in payloads.
-    private let bytes: [UInt8]
+    /// Finds the text's bytes; with `ignoresCase`, where it may be; `nil` if it may be anywhere.
+    let search: TextSearch?
 
     /// - Parameter text: Not empty; `MatchOptions` refuses an empty one, which would match everything.
     init(_ text: String, ignoresCase: Bool) {
         self.text = text
         self.ignoresCase = ignoresCase
-        bytes = Array(text.utf8)
+        search = TextSearch(text, ignoresCase: ignoresCase)
     }
 
     /// The first match in a text. Without `ignoresCase`, bytes are compared, so composed and decomposed accents differ.
     /// With it, Swift's regular expressions compare scalars.
     func range(in other: String) -> Range<String.Index>? {
+        if let search, !search.occurs(in: other) { return nil }
         guard ignoresCase else { return other.utf8.firstRange(of: text.utf8) }
         return other.firstRange(of: Regex<Substring>(verbatim: text).ignoresCase().matchingSemantics(.unicodeScalar))
     }
@@ -32,26 +28,17 @@ struct TextMatch {
     /// True if bytes contain the text, as they are or with JSON escapes decoded. Payloads that are no JSON are searched
     /// the same way, so a backslash in them may hide or make a match.
     func isFound(in payload: UnsafeRawBufferPointer) -> Bool {
-        if isFoundAsItIs(in: payload) { return true }
+        if let search, !search.occursUnescaped(in: payload) { return false }
+        if !ignoresCase { return true }
+        if range(in: String(decoding: payload, as: UTF8.self)) != nil { return true }
         guard payload.contains(UInt8(ascii: "\\")) else { return false }
-        return JSONEscapes.undone(in: payload).withUnsafeBytes(isFoundAsItIs)
+        return range(in: String(decoding: JSONEscapes.undone(in: payload), as: UTF8.self)) != nil
     }
 
-    /// True if the bytes contain the text without decoding. Cost: linear for usual texts; with `ignoresCase` the
-    /// payload becomes a `String` first.
-    private func isFoundAsItIs(in payload: UnsafeRawBufferPointer) -> Bool {
-        if ignoresCase { return range(in: String(decoding: payload, as: UTF8.self)) != nil }
-        guard let start = payload.baseAddress, let first = bytes.first, payload.count >= bytes.count else {
-            return false
-        }
-        let end = payload.count - bytes.count
-        var place = 0
-        while place <= end, let hit = memchr(start + place, Int32(first), end - place + 1) {
-            // `memchr` looks no further than `end`, so the whole text fits behind each hit.
-            if memcmp(hit, bytes, bytes.count) == 0 { return true }
-            place = UnsafeRawPointer(hit) - start + 1
-        }
-        return false
+    /// True if bytes that are a text contain this one.
+    func isFound(inText bytes: UnsafeRawBufferPointer) -> Bool {
+        if let search, !search.occurs(in: bytes) { return false }
+        return !ignoresCase || range(in: String(decoding: bytes, as: UTF8.self)) != nil
     }
 }
 

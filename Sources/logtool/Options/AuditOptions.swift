@@ -74,6 +74,15 @@ struct AuditOptions: ParsableArguments {
         return all.compactMap { name, value in value.map { (name, $0) } } + selectors.asked.filter { $0.name != "-n" }
     }
 
+    /// Rules out things that have no such change.
+    var filter: HistoryFilter {
+        var filter = HistoryFilter()
+        filter.text = match.text?.search
+        filter.needsChange = true
+        filter.needsEnd = deletes && !edits && change.isEmpty
+        return filter
+    }
+
     /// Refuses what the audit could only answer by an empty list.
     func validate() throws {
         try selectors.refuse(["--kind"], because: "name the kind of change with --change")

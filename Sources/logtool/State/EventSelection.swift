@@ -51,7 +51,7 @@ struct EventSelection {
             assert(lower <= upper, "a block holds at least one sequence")
             var matches: [SequenceNumber] = []
             try session.forEachEvent(in: lower...upper) { event in
-                if includes(event.envelope), isWanted(event) { matches.append(event.sequence) }
+                if includes(event), isWanted(event) { matches.append(event.sequence) }
                 return true
             }
             // Blocks come last first, each ascending within.
@@ -73,7 +73,7 @@ struct EventSelection {
         var (matches, first) = (0, SequenceNumber?.none)
         for sequence in sequences.reversed() where matches < count {
             try session.forEachEvent(in: sequence...sequence) { event in
-                if includes(event.envelope), isWanted(event) { (matches, first) = (matches + 1, sequence) }
+                if includes(event), isWanted(event) { (matches, first) = (matches + 1, sequence) }
                 return true
             }
         }
@@ -99,6 +99,13 @@ struct EventSelection {
         if let source = selectors.source, envelope.source != source { return false }
         if let kind = selectors.kind, !envelope.kind.isNamed(kind) { return false }
         return touching?.contains(envelope.sequence) ?? true
+    }
+
+    /// As `includes` of the event's envelope, which is not made.
+    func includes(_ event: borrowing EventView) -> Bool {
+        if let source = selectors.source, event.source != source { return false }
+        if let kind = selectors.kind, !event.kind.isNamed(kind) { return false }
+        return touching?.contains(event.sequence) ?? true
     }
 
     /// The error for an empty selection; `nil` if no selector was given, or none was wanted (`-n 0`).

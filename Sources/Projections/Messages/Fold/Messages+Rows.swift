@@ -4,20 +4,41 @@ extension Messages {
     /// Channel by channel in the order of the channels' ids, each in its own order. O(n log n) in the number of
     /// messages.
     func keys(in section: Section, names: Names) -> [EntityKey] {
-        guard section.isOfMessages else { return [] }
-        let places = GroupedPlaces(self, names)
-        return places.channels.flatMap { channel in
-            places.places(in: section, of: channel).map { EntityKey(section, channel.id, store.cells[$0].id) }
-        }
+        rowPlaces(in: section, names: names).map(\.key)
     }
 
     /// The keys of rows. Those of messages that have no row but a history of their own follow the deleted ones: of files
     /// that are no message any more, or not at this tip.
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
-        let keys = keys(in: section, names: names)
-        guard section == .deletedMessages else { return keys }
-        let others = (0..<store.count).filter { hasHistoryAlone(at: $0) }.map { key(at: $0) }
-        return others.isEmpty ? keys : keys + names.sorted(others)
+        knownPlaces(in: section, names: names).map(\.key)
+    }
+
+    /// `knownKeys` with the messages' places, without those at unwanted places.
+    func knownPlaces(
+        in section: Section,
+        names: Names,
+        where isWanted: (Int) -> Bool = { _ in true }
+    ) -> [(key: EntityKey, place: Int)] {
+        let places = rowPlaces(in: section, names: names, where: isWanted)
+        guard section == .deletedMessages else { return places }
+        let others = (0..<store.count).filter { isWanted($0) && hasHistoryAlone(at: $0) }
+        if others.isEmpty { return places }
+        return places + others.map { (key(at: $0), $0) }.sorted { names.precedes($0.0, $1.0) }
+    }
+
+    /// `keys` with the messages' places.
+    private func rowPlaces(
+        in section: Section,
+        names: Names,
+        where isWanted: (Int) -> Bool = { _ in true }
+    ) -> [(key: EntityKey, place: Int)] {
+        guard section.isOfMessages else { return [] }
+        let places = GroupedPlaces(self, names)
+        return places.channels.flatMap { channel in
+            places.places(in: section, of: channel).filter(isWanted).map {
+                (EntityKey(section, channel.id, store.cells[$0].id), $0)
+            }
+        }
     }
 
     /// The keys of messages that moved away, whose histories go on under other keys.
