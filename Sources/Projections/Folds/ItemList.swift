@@ -25,8 +25,13 @@ struct ItemList: Codable, Sendable {
     /// Whether the order is that of `ItemFields.precedes`: no snapshot gave another. Only then a binary search finds
     /// places.
     private var isSorted = true
+    /// The items of the last snapshot in its order, which are those of `items`; `nil` if anything else came since. Not saved: it
+    /// spares looking up the items that the next snapshot did not change.
+    private var last: [ItemFields]?
     /// The events that changed the list, ascending, repeated where one event made several changes.
     var changedAt: [UInt64] = []
+
+    private enum CodingKeys: CodingKey { case order, items, places, carriedCount, isSorted, changedAt }
 
     /// The item with an id, if the list has it.
     subscript(id: EntityID, names: Names) -> PlacedItem? {
@@ -89,9 +94,34 @@ struct ItemList: Codable, Sendable {
         return after
     }
 
+    /// Takes a snapshot that has the ids of the one before in the same order; `nil`, without a change, for any other. Returns what
+    /// is new of the items that changed, in order, and what they were.
+    mutating func replaceAlike(with incoming: [ItemFields]) -> [(before: PlacedItem, after: PlacedItem)]? {
+        guard let last, last.count == incoming.count, carriedCount == 0 else { return nil }
+        var changed: [Int] = []
+        for place in incoming.indices where !incoming[place].isCopy(of: last[place]) {
+            if incoming[place].id != last[place].id { return nil }
+            changed.append(place)
+        }
+        var changes: [(before: PlacedItem, after: PlacedItem)] = []
+        for place in changed {
+            guard let known = items[incoming[place].id], !known.isSame(as: incoming[place]) else { continue }
+            items[known.id] = incoming[place]
+            changes.append((PlacedItem(item: known, place: place), PlacedItem(item: incoming[place], place: place)))
+        }
+        self.last = incoming
+        return changes
+    }
+
+    /// Notes the snapshot that the list was made of, for `replaceAlike`.
+    mutating func noteSnapshot(_ incoming: [ItemFields]) {
+        last = !isSorted && order.count == incoming.count ? incoming : nil
+    }
+
     /// The list after a snapshot of the same items in the same order.
     private func replaced(inPlaceBy incoming: [ItemFields]) -> ItemList {
         var after = self
+        after.last = nil
         after.isSorted = false
         after.carriedCount = 0
         // Places stay: no table is built again, which is the usual case for a list pushed anew.
@@ -104,6 +134,7 @@ struct ItemList: Codable, Sendable {
     ///
     /// Cost: O(items returned), and O(log items) comparisons for a new item or another creation.
     mutating func state(_ item: ItemFields, names: Names) -> ArraySlice<EntityID> {
+        last = nil
         guard let known = items[item.id], let place = place(ofKnown: known, names: names) else {
             return insert(item, at: self.place(of: item, names: names))
         }
@@ -122,6 +153,7 @@ struct ItemList: Codable, Sendable {
 
     /// Removes one item. Returns the items that moved, in order; empty for an unknown id. Cost: O(items behind it).
     mutating func remove(_ id: EntityID, names: Names) -> ArraySlice<EntityID> {
+        last = nil
         guard let item = items[id], let place = place(ofKnown: item, names: names) else { return [] }
         takeOut(id, at: place)
         return renumber(place...)

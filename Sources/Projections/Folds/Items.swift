@@ -119,6 +119,14 @@ extension Items {
         isWhole: Bool,
         in context: inout FoldContext
     ) {
+        if isWhole, let changes = lists[id]?.replaceAlike(with: incoming) {
+            if changes.isEmpty { return }
+            for (old, new) in changes {
+                note(EntityKey(.items, id, new.item.id), before: old, after: new, context: context)
+            }
+            return settle(id, touched: changes.map(\.after.item.id), context: &context)
+        }
+        defer { if isWhole { lists[id]?.noteSnapshot(incoming) } }
         let before = (lists[id] ?? ItemList()).numbered
         let after = before.replaced(with: incoming, isWhole: isWhole)
         guard let changed = after.changes(since: before) else { return }

@@ -17,6 +17,8 @@ struct ItemsDecoder: EventDecoder {
     private(set) var links = ItemLinks()
     /// Saves parsing only: it changes no result and is not saved, so a loaded state begins with an empty one.
     private var memo = TicketMemo()
+    /// The last text that was a whole list, for the same purpose.
+    private var lastText: ItemsText?
 
     private enum CodingKeys: CodingKey { case viewed, hasConnected, links }
 
@@ -79,10 +81,10 @@ extension ItemsDecoder {
             return changes.append(.item(.snapshot(list: source, items: [], isWhole: true)))
         }
         // The standard joins `data` fields by LF, empty ones included.
-        var joined: [UInt8] = []
-        joined.reserveCapacity(event.data.reduce(0) { $0 + $1.count + 1 })
-        for (place, line) in event.data.enumerated() {
-            if place > 0 { joined.append(0x0A) }
+        var joined = event.data[0]
+        if event.data.count > 1 { joined.reserveCapacity(event.data.reduce(0) { $0 + $1.count + 1 }) }
+        for line in event.data.dropFirst() {
+            joined.append(0x0A)
             joined += line
         }
         let isList = joined.withUnsafeBytes { readList($0, source: source, into: &changes, context: &context) }
@@ -103,7 +105,8 @@ extension ItemsDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) -> Bool {
-        guard let snapshot = try? ItemsText(text) else { return false }
+        guard let snapshot = lastText?.next(text) ?? (try? ItemsText(text)) else { return false }
+        lastText = snapshot
         let list = snapshot.project.map { viewed ?? context.names.id($0) } ?? source
         readTickets(snapshot.elements, of: .array, list: list, into: &changes, context: &context)
         return true
@@ -156,16 +159,19 @@ extension ItemsDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
+        let tickets = memo.tickets(of: texts, in: list) { text in
+            let value = text.withUnsafeBytes { try? JSONValue.parse($0) }
+            return Ticket(value, rules: context.rules, names: &context.names)
+        }
+        if let items = memo.items(of: list) {
+            return changes.append(.item(.snapshot(list: list, items: items, isWhole: true)))
+        }
         var items: [ItemFields] = []
         var seen: Set<EntityID> = []
         items.reserveCapacity(texts.count)
         seen.reserveCapacity(texts.count)
         var isWhole = true
         var otherCount = 0
-        let tickets = memo.tickets(of: texts, in: list) { text in
-            let value = text.withUnsafeBytes { try? JSONValue.parse($0) }
-            return Ticket(value, rules: context.rules, names: &context.names)
-        }
         for (index, ticket) in tickets.enumerated() {
             switch ticket {
             case .item(let item):
@@ -182,6 +188,7 @@ extension ItemsDecoder {
         }
         if items.isEmpty && otherCount > 0 { return }
         if items.isEmpty, form == .stream, context.rules.contains(.emptyEventIsNoSnapshot) { return }
+        if items.count == texts.count, !items.isEmpty { memo.note(items, of: list) }
         changes.append(.item(.snapshot(list: list, items: items, isWhole: isWhole)))
     }
 }
