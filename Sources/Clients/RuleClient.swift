@@ -48,6 +48,10 @@ package struct RuleClient: Client {
         }
     }
 
+    package mutating func noteFrame(on connection: String?) {
+        if firstConnection == nil { firstConnection = connection }
+    }
+
     /// Whether the event is the list of guilds, which the web client requests on each READY.
     private func isGuildList(_ envelope: Envelope, _ rules: ReadingRules) -> Bool {
         rules.contains(.guildsLeftAreGone) && envelope.attributes["path"]?.hasSuffix("/users/@me/guilds") == true

@@ -12,6 +12,9 @@ package protocol Client: Codable, Sendable {
 
     /// Whether the client receives an event. Called once for each event whose family has rules, in log order.
     mutating func reads(_ envelope: Envelope, _ rules: ReadingRules) -> Bool
+
+    /// As `reads`, of a gateway's frame about a message, which a client receives; only its connection is given.
+    mutating func noteFrame(on connection: String?)
 }
 
 /// How a program reads the message files of a branch. The canonical reader is `CanonicalFiles`; clients bring their own (I16).

@@ -1,3 +1,4 @@
+package import EventLog
 import Kinds
 
 /// A set of reading rules: how one reading departs from what the remotes meant. Empty for `canonical`. One word of 128
@@ -43,6 +44,17 @@ public struct ReadingRules: Sendable {
         (self.bits, self.client) = (bits, client)
     }
 
+    /// Whether plain frames of a gateway may take the short way (I18): canonically, and as clients read them that keep messages
+    /// in the order of arrival and have no tombstones.
+    var takesPlainFrames: Bool {
+        let own = forEvents(of: .gateway)
+        return own.isEmpty || own.bits & Self.arrivalMask == Self.arrivalMask
+    }
+
+    private static let arrivalMask = [
+        ReadingRule.messagesStandAsTheyArrive, .laterVersionCounts, .deletedMessageComesBack,
+    ].reduce(UInt128(0)) { $0 | bit(of: $1) }
+
     /// Adds the rules of another set.
     mutating func formUnion(_ other: ReadingRules) { bits |= other.bits }
 
@@ -53,6 +65,18 @@ public struct ReadingRules: Sendable {
         var rules = self
         rules.bits &= Self.masks[family] ?? 0
         return rules
+    }
+
+    /// The rules that can apply to a log with events of these kinds and no others. A replay by them gives the state of a replay
+    /// by all.
+    package func concerning(_ kinds: Set<EventKind>) -> ReadingRules {
+        if isEmpty { return self }
+        let families = Set(kinds.map { EventFamily(kind: $0) })
+        var rules = self
+        rules.bits = families.reduce(0) { $0 | forEvents(of: $1).bits }
+        // About a gateway's frames it only says which connection is the first; the answers that it is about then are passed over.
+        let answers: Set<EventFamily> = [.gatewayAnswer, .realtime, .items]
+        return families.isDisjoint(with: answers) ? rules.removing(.laterAnswersAreNotRead) : rules
     }
 
     /// The bits of the rules about each family.

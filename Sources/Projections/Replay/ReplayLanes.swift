@@ -25,12 +25,12 @@ final class ReplayLanes {
     private(set) var lanes: [Lane?] = []
     private var treatments: [Treatment] = []
     private let options: ReplayOptions
-    /// False if a rule is about gateway frames: the short way reads canonically.
+    /// As `ReadingRules.takesPlainFrames`.
     private let takesPlainFrames: Bool
 
     init(_ options: ReplayOptions) {
         self.options = options
-        takesPlainFrames = options.rules.forEvents(of: .gateway).isEmpty
+        takesPlainFrames = options.rules.takesPlainFrames
     }
 
     /// The number of an event's lane; `nil` if the replay leaves the event out.
@@ -42,8 +42,8 @@ final class ReplayLanes {
         return treatments[number] == .leftOut ? nil : number
     }
 
-    /// Whether plain frames of an included lane take the short way: inbound gateway frames that no reading rule is
-    /// about.
+    /// Whether plain frames of an included lane take the short way: inbound gateway frames, unless a reading rule needs the
+    /// long one.
     @inline(__always)
     func mayBePlain(_ lane: Int) -> Bool { treatments[lane] == .plain }
 

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// A content as bytes: a number whose bits tell which members follow, the members, then the text up to the end.
 ///
@@ -20,6 +21,8 @@ extension MessageSaying {
         static let images: UInt64 = 1 << 10
         /// The attachments and the other members, written by a `StateEncoder` behind their length.
         static let rest: UInt64 = 1 << 11
+        /// The same as the text of an object, behind its length, as a plain frame has them.
+        static let object: UInt64 = 1 << 12
     }
 
     /// Appends the content.
@@ -58,6 +61,47 @@ extension MessageSaying {
             bytes.append(contentsOf: encoder.bytes)
         }
         bytes.append(contentsOf: text.string.utf8)
+    }
+
+    /// Appends a content as a gateway's frame has it, without making its values.
+    ///
+    /// - Parameters:
+    ///   - replyTo: `EntityID.none` for none.
+    ///   - rest: the attachments and the other members.
+    static func pack(
+        author: UInt64,
+        authorName: JSONText?,
+        createdAt: PackedTime,
+        editedAt: PackedTime,
+        replyTo: EntityID,
+        rest: MemberRuns,
+        text: JSONText,
+        into bytes: inout [UInt8]
+    ) {
+        var bits = Bit.author
+        func mark(_ bit: UInt64, _ isPresent: Bool) { if isPresent { bits |= bit } }
+        let (createdAt, editedAt) = (createdAt.timestamp, editedAt.timestamp)
+        mark(Bit.createdAt, createdAt != nil)
+        mark(Bit.createdNanoseconds, createdAt.map { $0.nanoseconds > 0 } ?? false)
+        mark(Bit.editedAt, editedAt != nil)
+        mark(Bit.editedNanoseconds, editedAt.map { $0.nanoseconds > 0 } ?? false)
+        mark(Bit.replyTo, replyTo != .none)
+        mark(Bit.authorName, authorName != nil)
+        mark(Bit.object, !rest.isEmpty)
+        bytes.appendNumber(bits)
+        if let createdAt { bytes.append(createdAt) }
+        if let editedAt { bytes.append(editedAt) }
+        if replyTo != .none { bytes.appendNumber(replyTo.rawValue) }
+        bytes.append(String(author))
+        authorName?.withUTF8 { name in
+            bytes.appendNumber(UInt64(name.count))
+            bytes.append(contentsOf: name)
+        }
+        if !rest.isEmpty {
+            bytes.appendNumber(UInt64(rest.byteCount))
+            rest.appendObject(to: &bytes)
+        }
+        text.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
     /// Reads what `pack` appended; `nil` for anything else.
@@ -156,6 +200,11 @@ extension MessageSaying {
                 guard let list = reader.texts() else { return nil }
                 images = list
             }
+            if head.has(Bit.object) {
+                guard let object = reader.block() else { return nil }
+                let rest = PackedRest(object)
+                (attachments, extra) = (rest.attachments, rest.extra)
+            }
             guard head.has(Bit.rest) else { return }
             let rest = reader.block().flatMap { block in
                 try? StateDecoder.value(from: Array(block)) { decoder in
@@ -175,7 +224,10 @@ extension MessageSaying {
                 guard let count = reader.number() else { return false }
                 for _ in 0..<count where reader.block() == nil { return false }
             }
-            return !head.has(Bit.rest) || reader.block() != nil
+            for bit in [Bit.object, Bit.rest] where head.has(bit) {
+                if reader.block() == nil { return false }
+            }
+            return true
         }
     }
 }

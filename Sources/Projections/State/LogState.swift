@@ -97,7 +97,7 @@ public struct LogState: Sendable {
     ///
     /// Events must come in sequence order. Acts change nothing but `sequence`. Copies what it keeps of the payload.
     public mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
-        guard rules.forEvents(of: .gateway).isEmpty, let frame = PlainFrame(envelope, payload: payload) else {
+        guard rules.takesPlainFrames, let frame = PlainFrame(envelope, payload: payload) else {
             return applyLong(envelope, payload: payload)
         }
         let event = EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt)

@@ -1,8 +1,8 @@
 import EventLog
 
 extension SourceState {
-    /// Applies one plain frame of this source, with the result of `apply` for its envelope (I18). Must not be used if a
-    /// client's rules apply to gateway frames.
+    /// Applies one plain frame of this source, with the result of `apply` for its envelope (I18). Must be used only if
+    /// `ReadingRules.takesPlainFrames`.
     ///
     /// - Parameters:
     ///   - connection: the attribute `connection` of the frame's event, for finding repeats.
@@ -15,7 +15,8 @@ extension SourceState {
         lookup: MessageLookup? = nil
     ) {
         begin(event)
-        context.rules = .canonical
+        context.rules = frameRules
+        if !frameRules.isEmpty { return applySeen(frame, connection: connection) }
         // In the order of the general way: a repeat changes nothing, and the guild is named before the message.
         if parts.gateway.isRepeat(frame, on: connection, at: event.sequence) {
             return finish(remoteTime: nil)
@@ -27,6 +28,39 @@ extension SourceState {
         if frame.guild != .none { name(frame.guild, with: frame.channel) }
         if !takePlain(frame, lookup: lookup) { spread(frame.change) }
         finish(remoteTime: frame.remoteTime)
+    }
+
+    /// Applies a plain frame as a client sees it. In the order of the long way, as above.
+    @inline(never)
+    private mutating func applySeen(_ frame: PlainFrame, connection: String?) {
+        rowRules.formUnion(frameRules)
+        client?.noteFrame(on: connection)
+        let isRepeat = parts.gateway.isRepeat(frame, on: connection, at: context.event.sequence)
+        if isRepeat, !frameRules.contains(.repeatsAreReadAgain) { return finish(remoteTime: nil) }
+        if frame.guild != .none {
+            spread(.community(.guildNamed(frame.guild)))
+            spread(.channel(.named(frame.channel, guild: frame.guild)))
+        }
+        var remoteTime: Timestamp?
+        if let place = parts.gateway.listed(frame, frameRules) {
+            remoteTime = frame.remoteTime
+            parts.channels.apply(.channel(.named(frame.channel, guild: nil)), in: &context)
+            if !parts.messages.addSeen(frame, inListAt: place, in: &context) {
+                var write = frame.write
+                (write.order, write.revisesByArrival) = (.at(place), true)
+                parts.messages.apply(.message(.written(write)), in: &context)
+            }
+        } else {
+            for change in parts.gateway.seen(frame, context: &context) {
+                if let time = change.remoteTime { remoteTime = max(remoteTime ?? time, time) }
+                spread(change)
+            }
+        }
+        let author = EntityID(number: frame.author)
+        if frame.isCreated, frameRules.contains(.messageEndsTyping), let author {
+            parts.community.apply(.community(.typing(channel: frame.channel, user: author, .ends)), in: &context)
+        }
+        finish(remoteTime: remoteTime)
     }
 
     /// Applies a frame to the folds that it concerns: the messages, and the channels once for each channel. False if

@@ -27,6 +27,8 @@ struct SourceState: Sendable {
 
     /// The rules for the whole log. Each event is read by those for its family.
     let rules: ReadingRules
+    /// The rules for the frames of gateways.
+    let frameRules: ReadingRules
     /// The client that reads by the rules; `nil` for the canonical reading.
     var client: (any Client)?
     /// All rules by which an event of this source was read. Rows are made with them: empty for the canonical reading,
@@ -41,6 +43,7 @@ struct SourceState: Sendable {
         self.name = name
         digestKeyStarts = DigestKeyStarts(name)
         self.rules = rules
+        frameRules = rules.forEvents(of: .gateway)
         client = rules.client?.init()
         context = FoldContext(
             names: Names(),

@@ -10,8 +10,8 @@ import JSON
 /// It is no part of facts or normal forms: compactions are canonical, and a profile folds what they keep.
 struct GatewayClient: Codable, Sendable {
     /// The listed messages, each with the places of its copies in its channel: element 0 is the message's own id,
-    /// element *n* the id `ID#(n+1)`. No value is empty.
-    private var messages: [MessageKey: [Int]] = [:]
+    /// element *n* the id `ID#(n+1)`.
+    private var messages = ListedMessages()
     /// How many messages were ever appended to a channel's list: the next place at the end. Removals do not lower it.
     private var counts: [EntityID: Int] = [:]
     /// The least place of a channel's list, at most 0: pages of older messages get negative places.
@@ -51,6 +51,32 @@ struct GatewayClient: Codable, Sendable {
             default: [change]
             }
         } + Self.consequences(of: event, data, context: &context)
+    }
+}
+
+extension GatewayClient {
+    /// The place of the only copy of a message that a plain frame writes, which is listed if it is new: the usual case, in which
+    /// the copy has the message's id. `nil`, without a change, if the frame is a deletion, or does something else.
+    mutating func listed(_ frame: PlainFrame, _ rules: ReadingRules) -> Int? {
+        guard frame.happening == .written else { return nil }
+        if let known = messages.onlyPlace(of: frame.key) {
+            return frame.isCreated && rules.contains(.createAlwaysAdds) ? nil : known
+        }
+        guard frame.isCreated || !rules.contains(.unseenMessageIsNotUpdated), !messages.contains(frame.key) else {
+            return nil
+        }
+        let place = takeEnd(of: frame.channel)
+        messages.append(place, of: frame.key)
+        return place
+    }
+
+    /// The changes of a plain frame as a client sees them, but for what follows from them.
+    mutating func seen(_ frame: PlainFrame, context: inout FoldContext) -> [Change] {
+        switch frame.change {
+        case .message(.written(let write)): written(write, isCreated: frame.isCreated, context: &context)
+        case .message(.deleted(let deletion)): deleted(deletion, context: &context)
+        default: []
+        }
     }
 }
 
@@ -97,12 +123,12 @@ extension GatewayClient {
     /// channel's list if it is not listed, or as a further copy where creations always add.
     mutating func written(_ write: MessageWrite, isCreated: Bool, context: inout FoldContext) -> [Change] {
         let rules = context.rules
-        var places = messages[write.key] ?? []
+        var places = messages.places(of: write.key)
         if places.isEmpty || (isCreated && rules.contains(.createAlwaysAdds)) {
             if !isCreated, rules.contains(.unseenMessageIsNotUpdated) { return [] }
             // An update of an unlisted message adds it, except where the rule above ended the function.
             _ = add(write.key, at: takeEnd(of: write.key.channel))
-            places = messages[write.key] ?? []
+            places = messages.places(of: write.key)
         }
         assert(!places.isEmpty, "a listed message has a place")
         // An update reaches every copy. A creation concerns the last copy alone: the one just added, or the only one.
@@ -122,7 +148,7 @@ extension GatewayClient {
         var seen = deletion
         guard context.rules.contains(.deletedMessageComesBack) else { return [.message(.deleted(seen))] }
         seen.permanence = .untilWritten
-        let places = messages.removeValue(forKey: deletion.key) ?? []
+        let places = messages.remove(deletion.key)
         return places.indices.map { copy in
             seen.key.id = Self.id(deletion.key.id, copy: copy, context: &context)
             return .message(.deleted(seen))
@@ -208,12 +234,11 @@ extension GatewayClient {
 extension GatewayClient {
     /// Adds a copy of a message at a place and returns the copy's number, from 0.
     mutating func add(_ key: MessageKey, at place: Int) -> Int {
-        messages[key, default: []].append(place)
-        return (messages[key]?.count ?? 1) - 1
+        messages.append(place, of: key)
     }
 
     /// Whether the channel's list contains a message.
-    func has(_ key: MessageKey) -> Bool { messages[key] != nil }
+    func has(_ key: MessageKey) -> Bool { messages.contains(key) }
 
     /// Takes the next place after all messages of a channel.
     mutating func takeEnd(of channel: EntityID) -> Int {
@@ -230,11 +255,10 @@ extension GatewayClient {
     /// Removes the messages of a channel and returns them, ordered by id, with their copies. The places given so far
     /// are not given again. Cost: O(listed messages of the source).
     mutating func takeAll(of channel: EntityID, _ names: Names) -> [(key: MessageKey, copies: Range<Int>)] {
-        let keys = messages.keys.filter { $0.channel == channel }
+        let keys = messages.keys(in: channel)
         let byID = Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) })
         return names.sorted(byID.keys).compactMap { id in
-            guard let key = byID[id], let places = messages.removeValue(forKey: key) else { return nil }
-            return (key, places.indices)
+            byID[id].map { ($0, messages.remove($0).indices) }
         }
     }
 }

@@ -70,6 +70,15 @@ struct GatewayDecoder: EventDecoder {
         return connections.isRepeat(counter, frame.bytes, hash: frame.hash, on: connection, at: sequence)
     }
 
+    /// Notes a plain frame that writes one copy of a message, and returns the copy's place in the client's list; `nil`, without a
+    /// change, for any other.
+    mutating func listed(_ frame: PlainFrame, _ rules: ReadingRules) -> Int? { client.listed(frame, rules) }
+
+    /// The changes of a plain frame as a client sees them.
+    mutating func seen(_ frame: PlainFrame, context: inout FoldContext) -> [Change] {
+        client.seen(frame, context: &context)
+    }
+
     func collectNeeded(into sequences: inout SequenceSet) {
         recordingUser.collectNeeded(into: &sequences)
     }

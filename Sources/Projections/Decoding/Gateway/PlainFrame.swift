@@ -12,6 +12,8 @@ struct PlainFrame: BitwiseCopyable {
     }
 
     var happening = Happening.written
+    /// Whether the frame is a MESSAGE_CREATE. It is one happening with MESSAGE_UPDATE, but for clients.
+    var isCreated = false
     /// The frame's `s`; `nil` if the frame has none.
     var counter: Int64?
     /// The whole frame, if it has a counter; else empty. Its hash marks the dispatch.
@@ -59,54 +61,29 @@ extension PlainFrame {
         guard happening == .written else {
             return .message(.deleted(MessageDeletion(key: key, permanence: .forever)))
         }
+        return .message(.written(write))
+    }
+
+    /// The version that the frame brings; only of a frame that is no deletion.
+    var write: MessageWrite {
         let rest = PackedRest(rest)
-        return .message(
-            .written(
-                MessageWrite(
-                    key: key,
-                    // The gateway states no version; the time of the last edit orders the versions.
-                    version: editedAt.timestamp,
-                    order: .byID,
-                    saying: MessageSaying(
-                        text: MessageText(content.string),
-                        author: String(author),
-                        authorName: authorName?.string,
-                        createdAt: createdAt.timestamp,
-                        editedAt: editedAt.timestamp,
-                        replyTo: replyTo == .none ? nil : replyTo,
-                        attachments: rest.attachments,
-                        extra: rest.extra
-                    ),
-                    remoteTime: remoteTime,
-                    by: String(author)
-                )
-            )
+        return MessageWrite(
+            key: key,
+            // The gateway states no version; the time of the last edit orders the versions.
+            version: editedAt.timestamp,
+            order: .byID,
+            saying: MessageSaying(
+                text: MessageText(content.string),
+                author: String(author),
+                authorName: authorName?.string,
+                createdAt: createdAt.timestamp,
+                editedAt: editedAt.timestamp,
+                replyTo: replyTo == .none ? nil : replyTo,
+                attachments: rest.attachments,
+                extra: rest.extra
+            ),
+            remoteTime: remoteTime,
+            by: String(author)
         )
-    }
-}
-
-/// The members that a packed message keeps verbatim: attachments, and those that no decoder knows.
-struct PackedRest {
-    /// The one verbatim member that has its own field in the state.
-    static let attachmentsName = "attachments"
-
-    /// `nil` if the message has none.
-    let attachments: [JSONValue]?
-    let extra: JSONObject
-
-    /// - Parameter object: the text of a JSON object; any other text reads as empty.
-    init(_ object: UnsafeRawBufferPointer) {
-        let members = object.isEmpty ? [] : (try? JSONValue.parse(object))?.object?.members ?? []
-        attachments = members.first { $0.name == Self.attachmentsName }?.value.array
-        extra = JSONObject(
-            // The decoder leaves null members out (`messageExtra`), so a null member must not show here either.
-            distinct: members.filter { !$0.value.isNull && $0.name != Self.attachmentsName }
-        )
-    }
-
-    init(_ members: MemberRuns) {
-        var bytes: [UInt8] = []
-        members.appendObject(to: &bytes)
-        self = bytes.withUnsafeBytes { PackedRest($0) }
     }
 }

@@ -216,7 +216,8 @@ extension PlainFrameScanner {
     private static func eventName(_ start: JSONScanner, _ room: Room) -> JSONScanner? {
         var scanner = start
         guard scanner.take(UInt8(ascii: "\"")), scanner.takeLiteral("MESSAGE_") else { return nil }
-        if scanner.takeLiteral("CREATE\"") || scanner.takeLiteral("UPDATE\"") { return scanner }
+        room.pointee.isCreated = scanner.takeLiteral("CREATE\"")
+        if room.pointee.isCreated || scanner.takeLiteral("UPDATE\"") { return scanner }
         room.pointee.happening = .deleted
         return scanner.takeLiteral("DELETE\"") ? scanner : nil
     }

@@ -49,6 +49,7 @@ extension Messages {
         case .kept: return nil
         case .sorted(let sorted): return sorted
         case .other:
+            if isInListOrder(places) { return nil }
             return places.map { orderedMessage(at: $0) }.sorted { OrderedMessage.precedes($0, $1, names) }.map(\.place)
         }
     }
@@ -75,14 +76,31 @@ extension Messages {
         // A packed message is ordered by its id.
         case .packed: OrderedMessage(place: place, id: cell.id, order: .byID, createdAt: nil)
         case .written:
-            OrderedMessage(
-                place: place,
-                id: cell.id,
-                order: store.order(ofWritten: cell),
-                createdAt: store.createdAt(ofWritten: cell)
-            )
+            orderedMessage(written: cell, at: place)
         case .record: orderedRecord(at: place, cell)
         }
+    }
+
+    private func orderedMessage(written cell: MessageCell, at place: Int) -> OrderedMessage {
+        let order = store.order(ofWritten: cell)
+        // Read only where it counts.
+        let createdAt = order == .byCreation ? store.createdAt(ofWritten: cell) : nil
+        return OrderedMessage(place: place, id: cell.id, order: order, createdAt: createdAt)
+    }
+
+    /// Whether each message has a later place in the remote's list than the one before. False proves nothing.
+    private func isInListOrder(_ places: [Int]) -> Bool {
+        var last = Int.min
+        for place in places {
+            let cell = store.cells[place]
+            let order =
+                cell.form == .record
+                ? store.records[Int(cell.last)].current?.order
+                : cell.form == .written ? store.order(ofWritten: cell) : .byID
+            guard case .at(let listed) = order, listed > last else { return false }
+            last = listed
+        }
+        return true
     }
 
     private func orderedRecord(at place: Int, _ cell: MessageCell) -> OrderedMessage {

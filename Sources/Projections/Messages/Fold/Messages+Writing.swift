@@ -160,6 +160,19 @@ extension MessageRecord.Entry.Happening {
 // MARK: - Written messages
 
 extension Messages {
+    /// Adds the message of a plain frame, with a place in a client's list, as `addWritten` adds the frame's write.
+    mutating func addSeen(_ frame: PlainFrame, inListAt place: Int, in context: inout FoldContext) -> Bool {
+        guard store.place(of: frame.key) == nil, fates.fate(of: frame.channel) == nil,
+            compacted.isEmpty || !compacted.contains(frame.key)
+        else { return false }
+        guard store.addWritten(frame, inListAt: place, at: context.event) else { return false }
+        circles.repeatKnown(in: &context)
+        touch(frame.key, in: &context)
+        touchAnswers(to: frame.key, in: &context)
+        if frame.replyTo != .none { connect(store.count - 1, frame.key, to: frame.replyTo, in: &context) }
+        return true
+    }
+
     /// Adds a message with its first version as a written one; false, without a change, if the message is known or its
     /// channel is gone, if a compaction dropped it, or if a cell has no room for it. Takes the steps of `change(_:in:_:)`.
     mutating func addWritten(_ write: MessageWrite, in context: inout FoldContext) -> Bool {

@@ -25,9 +25,20 @@ struct WrittenMessage: BitwiseCopyable {
     /// `nil` if a cell has no room for the write: a time outside of `PackedTime.years`, another version, or a place in
     /// the remote's list from 2^32 - 2 on.
     init?(_ write: MessageWrite, _ happening: PackedHappening, at event: EventReference) {
-        guard event.isPackable, let remoteTime = PackedTime(exactly: write.remoteTime),
-            let version = VersionMark(of: write), let order = Self.number(of: write.order)
-        else { return nil }
+        guard let remoteTime = PackedTime(exactly: write.remoteTime), let version = VersionMark(of: write) else {
+            return nil
+        }
+        self.init(remoteTime, version, write.order, happening, at: event)
+    }
+
+    fileprivate init?(
+        _ remoteTime: PackedTime,
+        _ version: VersionMark,
+        _ order: MessageOrder,
+        _ happening: PackedHappening,
+        at event: EventReference
+    ) {
+        guard event.isPackable, let order = Self.number(of: order) else { return nil }
         self.happening = happening
         recordedAt = event.recordedAt.microseconds
         self.remoteTime = remoteTime
@@ -117,6 +128,45 @@ extension MessageStore {
             written,
             by: write.by.map { editors.place(of: $0) + 1 } ?? 0,
             replyTo: write.saying.replyTo,
+            text: text
+        )
+        _ = add(cell)
+        return true
+    }
+
+    /// Adds the message of a plain frame as the frame's write would be added, whose place in the remote's list is given.
+    mutating func addWritten(_ frame: PlainFrame, inListAt place: Int, at event: EventReference) -> Bool {
+        let verdict = MessageRule.judgeByArrival(isFirst: true, .nowhere, repeatsCurrent: false, changesText: false)
+        let isEdited = frame.editedAt != .none
+        guard event.isPackable, let happening = PackedHappening(verdict, at: event),
+            let written = WrittenMessage(
+                isEdited ? frame.editedAt : frame.createdAt,
+                isEdited ? .remoteTime : .none,
+                .at(place),
+                happening,
+                at: event
+            )
+        else { return false }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(frame.content.bytes.count + frame.rest.byteCount + 96)
+        MessageSaying.pack(
+            author: frame.author,
+            authorName: frame.authorName,
+            createdAt: frame.createdAt,
+            editedAt: frame.editedAt,
+            replyTo: frame.replyTo,
+            rest: frame.rest,
+            text: frame.content,
+            into: &bytes
+        )
+        guard let text = texts.add(packed: bytes) else { return false }
+        let cell = MessageCell(
+            id: frame.id,
+            channel: UInt32(truncatingIfNeeded: addedChannel(frame.channel, isOfServer: false)),
+            standing: verdict.becomesLive ? .live : .nowhere,
+            written,
+            by: editors.place(of: String(frame.author)) + 1,
+            replyTo: frame.replyTo == .none ? nil : frame.replyTo,
             text: text
         )
         _ = add(cell)
