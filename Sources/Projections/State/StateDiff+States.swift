@@ -83,11 +83,11 @@ extension StateDiff {
         }
     }
 
-    /// The leaves of a source's rows in the order of their keys.
+    /// The leaves of a source's rows in the order of their keys, but for orders, which `addOrders` compares.
     private static func leaves(of source: SourceState?) -> [StateDigest.Leaf] {
         guard let source else { return [] }
         var leaves: [StateDigest.Leaf] = []
-        for slice in source.digestSlices() { leaves += slice.leaves }
+        for slice in source.rowSlices() { leaves += slice.leaves }
         leaves.sort { $0.key.words < $1.key.words }
         return leaves
     }
