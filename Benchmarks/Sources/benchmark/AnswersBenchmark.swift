@@ -34,6 +34,7 @@ struct AnswersBenchmark {
         _ = try use(["replay", log, "--digest", "-q"])
         var figures = [rate("ingest capture", ingest, goal: 250_000)]
         figures += try questions(log).flatMap { try answer($0, about: log) }
+        figures += try searches(log).flatMap { try answer($0, about: log) }
         return try figures + transfer(log)
     }
 
@@ -110,12 +111,85 @@ struct AnswersBenchmark {
         return [figure, Figure("\(question.name), MB", events: count, found: megabytes, allowed: allowed)]
     }
 
+    // MARK: - Questions without anything kept, and again
+
+    /// One question that is asked of the log without derived data, and then again.
+    private struct Search {
+        let name: String
+        let arguments: [String]
+        /// Processor time, in cold replays.
+        let first: Double
+        let again: Double
+        let megabytes: Double
+    }
+
+    private func searches(_ log: String) -> [Search] {
+        let text = Traffic.mark
+        func search(_ name: String, _ arguments: [String], _ first: Double, _ again: Double, _ megabytes: Double)
+            -> Search
+        {
+            Search(
+                name: name,
+                arguments: [arguments[0], log] + arguments.dropFirst() + ["-q"],
+                first: first,
+                again: again,
+                megabytes: megabytes
+            )
+        }
+        let bisect = ["bisect", "--when", "exists(messages[content=\"\(text)\"])"]
+        return [
+            search("profiles", ["profiles"], 2.5, 1, 500),
+            search("history --match", ["history", "--match", text], 1, 0.15, 300),
+            search("events --match", ["events", "--match", text], 0.5, 0.15, 500),
+            search("audit --match", ["audit", "--match", text], 1, 0.15, 300),
+            search("audit --deletes -n 1", ["audit", "--deletes", "-n", "1"], 1, 0.15, 300),
+            search("bisect --when", bisect, 2, 1, 500),
+            search("bisect --profile retrocast-web", bisect + ["--profile", "retrocast-web"], 2, 1, 500),
+            search("diff with retrocast-web", ["diff", "\(log)#retrocast-web"], 2, 1, 500),
+            search("replay --channel --at", ["replay", "--channel", "7", "--at", "\(count / 2)"], 0.8, 0.1, 500),
+            search("stats", ["stats"], 0.8, 0.3, 500),
+            search("gaps", ["gaps"], 0.8, 0.3, 500),
+        ]
+    }
+
+    private func answer(_ search: Search, about log: String) throws -> [Figure] {
+        let turns = try (0..<3).map { _ in
+            let cold = try use(["replay", log, "--digest", "--no-snapshots", "-q"])
+            try removeDerivedData(of: log)
+            let first = try use(search.arguments)
+            return (cold: cold, first: first, again: try use(search.arguments))
+        }
+        func figures(_ name: String, _ goal: Double, _ usage: (Int) -> Child.Usage) -> [Figure] {
+            let (name, all) = ("\(search.name), \(name)", turns.indices.map(usage))
+            func median(_ value: (Child.Usage) -> Double) -> Double {
+                Figure.median(zip(all, turns).map { value($0) / value($1.cold) })
+            }
+            return [
+                Figure("\(name), in cold replays", events: count, found: median(\.seconds), allowed: goal),
+                Figure("\(name), in those by the clock", events: count, found: median(\.wall), allowed: goal),
+                Figure("\(name), MB", events: count, found: all.map(\.megabytes).max() ?? 0, allowed: search.megabytes),
+            ]
+        }
+        return figures("first", search.first) { turns[$0].first } + figures("again", search.again) { turns[$0].again }
+    }
+
+    private func removeDerivedData(of log: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: log) where name.hasPrefix("cache-") {
+            try FileManager.default.removeItem(atPath: "\(log)/\(name)")
+        }
+    }
+
     private func rate(_ name: String, _ seconds: [Double], goal: Double) -> Figure {
         let rates = seconds.map { Double(count) / $0 }
         return Figure(name, events: count, rates: rates, beside: "events/s", [goal], goal: 1)
     }
 
     private func use(_ arguments: [String]) throws -> Child.Usage {
-        try Child.use(program, arguments, output: scratch.file("out"), differs: arguments.first == "diff")
+        try Child.use(
+            program,
+            arguments,
+            output: scratch.file("out"),
+            differs: ["diff", "audit"].contains(arguments[0])
+        )
     }
 }

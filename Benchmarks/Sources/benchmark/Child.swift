@@ -49,6 +49,8 @@ enum Child {
     struct Usage {
         /// Of processor time.
         let seconds: Double
+        /// Seconds by the clock.
+        let wall: Double
         /// The most memory that it held, pages of files included; on Linux no less than this program itself held when it started it.
         let megabytes: Double
     }
@@ -64,9 +66,12 @@ enum Child {
         differs: Bool = false
     ) throws -> Usage {
         let failure = ValidationError("\(program) \(arguments.first ?? "") failed")
+        let clock = ContinuousClock()
+        let begin = clock.now
         guard let child = start(program, arguments, output: output) else { throw failure }
         var (status, usage): (Int32, rusage) = (0, rusage())
         while wait4(child, &status, 0, &usage) < 0 {}
+        let wall = (clock.now - begin) / .seconds(1)
         guard status == 0 || differs && status == 1 << 8 else { throw failure }
         func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
         #if os(Linux)
@@ -76,6 +81,7 @@ enum Child {
         #endif
         return Usage(
             seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+            wall: wall,
             megabytes: Double(usage.ru_maxrss) / unit
         )
     }

@@ -10,15 +10,17 @@ enum Traffic: String, CaseIterable {
     case rows
     case notes = "rows of notes, each a new one"
     case conversations = "rows of conversations"
+    case stillNotes = "rows of notes whose updated_at stays"
     case items
+    case itemArrays = "item lists as one array"
     case status = "status files"
 
     /// The capture's kind.
     var kind: String {
         switch self {
         case .known, .unknown, .mixed, .oneAuthor, .reactions: "gateway"
-        case .rows, .notes, .conversations: "realtime"
-        case .items: "sse"
+        case .rows, .notes, .conversations, .stillNotes: "realtime"
+        case .items, .itemArrays: "sse"
         case .status: "status"
         }
     }
@@ -26,8 +28,8 @@ enum Traffic: String, CaseIterable {
     /// One event for so many of those that were asked for.
     var share: Int {
         switch self {
-        case .rows, .notes, .conversations: 20
-        case .items: 300
+        case .rows, .notes, .conversations, .stillNotes: 20
+        case .items, .itemArrays: 300
         default: 5
         }
     }
@@ -50,6 +52,9 @@ enum Traffic: String, CaseIterable {
         }
     }
 
+    /// What one message of a mixed chat says after a third of the events, and no other.
+    static let mark = "only once did anybody say this"
+
     /// The id of a message of a chat; `number` counts created messages from 0.
     static func messageID(_ number: Int) -> Int { firstID + (number + 1) * idStep }
 
@@ -66,7 +71,7 @@ enum Traffic: String, CaseIterable {
     func write(_ count: Int, to path: String) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil) else { throw CocoaError(.fileWriteUnknown) }
         let file = try FileHandle(forWritingTo: URL(filePath: path))
-        var source = TrafficSource(self)
+        var source = TrafficSource(self, count: count)
         var text = ""
         for number in 0..<count {
             text += source.line(number) + "\n"
@@ -86,11 +91,17 @@ private struct TrafficSource {
     private var nextID = Traffic.firstID
     private var tickets: [String]
     private var rows = RowTraffic()
+    /// Whether each item of a list is done.
+    private var toggled = [Bool](repeating: false, count: 135)
     /// The messages of each conversation.
     private var conversations: [Int: [String]] = [:]
 
-    init(_ traffic: Traffic) {
+    /// The number of the event from which on the next new message says `Traffic.mark`; `nil` behind it.
+    private var markStart: Int?
+
+    init(_ traffic: Traffic, count: Int) {
         self.traffic = traffic
+        markStart = traffic == .mixed ? count / 3 : nil
         tickets = (0..<135).map { Self.ticket($0, title: "ticket \($0)", state: 0, modified: "2026-01-01T00:00:00Z") }
     }
 
@@ -99,7 +110,9 @@ private struct TrafficSource {
         case .rows: capture(rows.frame(number), number)
         case .notes: capture(note(number), number)
         case .conversations: capture(conversation(number), number)
+        case .stillNotes: capture(stillNote(number), number)
         case .items: capture(snapshot(number), number)
+        case .itemArrays: capture(arraySnapshot(number), number)
         case .status: status(number)
         default: capture(frame(number), number)
         }
@@ -149,12 +162,14 @@ private struct TrafficSource {
         edited: String
     ) -> String {
         let isOne = traffic == .oneAuthor
+        var content = random.words(6...25)
+        if edited.isEmpty, let markStart, number >= markStart { (content, self.markStart) = (Traffic.mark, nil) }
         let author = isOne ? 7 : message.author
         let authorName = isOne ? "name \(1_000_000 + number)" : "user\(author)"
         return dispatch(
             name,
             "\"id\":\"\(message.id)\",\"channel_id\":\"\(message.channel + 1)\",\"author_id\":\"\(author)\","
-                + "\"content\":\"\(random.words(6...25))\",\"created_at\":\"2026-01-01T00:00:00.5Z\",\(edited)"
+                + "\"content\":\"\(content)\",\"created_at\":\"2026-01-01T00:00:00.5Z\",\(edited)"
                 + "\"author_username\":\"\(authorName)\",\"attachments\":null\(traffic == .unknown ? ",\"nonce\":\"abc\"" : "")",
             number
         )
@@ -203,6 +218,22 @@ private struct TrafficSource {
         )
     }
 
+    /// A change of one of a thousand notes, all of one time, so that the order of arrival decides.
+    private mutating func stillNote(_ number: Int) -> String {
+        let id = number < 1000 ? number : random.below(1000)
+        let record =
+            "{\"id\":\"n\(id)\",\"user_id\":\"u1\",\"title\":\"\(random.words(2...5))\",\"content\":\"\(random.words(6...25))\","
+            + "\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"2026-01-01T00:00:00Z\",\"deleted_at\":null"
+            + "\(UnknownMembers.text(number))}"
+        return change(
+            of: "notes",
+            number < 1000 ? "INSERT" : "UPDATE",
+            at: Traffic.time(number),
+            columns: ["id", "user_id", "title", "content", "created_at", "updated_at", "deleted_at"],
+            "\"record\":\(record)" + (number < 1000 ? "" : ",\"old_record\":{\"id\":\"n\(id)\"}")
+        )
+    }
+
     private func change(of table: String, _ type: String, at time: String, columns: [String], _ rest: String) -> String
     {
         RowTraffic.frame(of: table, type, at: time, columns: columns.map { ($0, "text") }, rest)
@@ -218,6 +249,16 @@ private struct TrafficSource {
         let title = random.below(10) == 0 ? random.words(2...6) : "ticket \(place)"
         tickets[place] = Self.ticket(place, title: title, state: random.below(3), modified: Traffic.time(number))
         return "id: \(number)\n" + tickets.map { "data: \($0)\n" }.joined() + "\n"
+    }
+
+    /// The whole list in one line of some 12 KB, in which one item is toggled.
+    private mutating func arraySnapshot(_ number: Int) -> String {
+        let place = random.below(toggled.count)
+        toggled[place].toggle()
+        let items = toggled.enumerated().map { place, done in
+            "{\"id\":\"wrk-\(place)\",\"text\":\"item number \(place)\",\"done\":\(done),\"created\":\"2026-01-01T00:00:00Z\"}"
+        }
+        return "id: \(number)\ndata: [\(items.joined(separator: ","))]\n\n"
     }
 
     private static func ticket(_ number: Int, title: String, state: Int, modified: String) -> String {

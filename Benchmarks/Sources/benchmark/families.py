@@ -11,8 +11,9 @@ def things(kind, line):
         commit = json.loads(line)
         return [(commit["commit"], commit)] + [(file["path"], file) for file in commit["files"]]
     if kind == "sse":
-        lines = [json.loads(text[6:])["ticket"] for text in line["raw"].split("\n") if text.startswith("data: ")]
-        return [(ticket["id"], ticket) for ticket in lines]
+        lines = [json.loads(text[6:]) for text in line["raw"].split("\n") if text.startswith("data: ")]
+        tickets = lines[0] if isinstance(lines[0], list) else [said["ticket"] for said in lines]
+        return [(ticket["id"], ticket) for ticket in tickets]
     payload = json.loads(line["raw"])
     if kind == "realtime":
         record = payload["payload"]["data"]["record"]
