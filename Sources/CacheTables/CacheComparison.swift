@@ -90,9 +90,9 @@ package struct CacheComparison {
         }
     }
 
-    /// Compares two caches. The second one may be older than the map, so its tables and columns are checked first.
+    /// Compares two caches that have the tables and columns of a map (`SchemaComparison`).
     ///
-    /// - Throws: `EngineError` if it lacks a table or column.
+    /// - Throws: `EngineError` if the second one lacks a table or column.
     init(comparable map: CacheMap, log: SQLiteConnection, cache: SQLiteConnection) throws {
         try cache.checkIsReadable()
         for table in map.tables { _ = try cache.checkedColumns(of: table, in: map) }
@@ -259,7 +259,7 @@ extension SQLiteConnection {
         }
         let columns = try columns(of: table.name)
         return try table.columns.map { column in
-            guard let found = columns.first(where: { $0.name.lowercased() == column.name.lowercased() }) else {
+            guard let found = columns.named(column.name) else {
                 throw map.failure(
                     "\"\(path)\": table \"\(table.name)\" has no column \"\(column.name)\"",
                     line: column.line
@@ -268,10 +268,4 @@ extension SQLiteConnection {
             return found
         }
     }
-}
-
-extension String {
-    /// True if the table's stored SQL declares a plain table. SQLite stores it with this beginning, however it was
-    /// typed. Any other text, which SQLite would still read, was put there by hand.
-    fileprivate var isPlainTable: Bool { utf8.starts(with: "CREATE TABLE ".utf8) }
 }

@@ -21,8 +21,6 @@ import Darwin
 package struct CacheFile {
     /// Where readers open the cache.
     let path: String
-    /// The table that records which log a cache belongs to.
-    var metaTable = "meta"
 
     /// The parent directory and the name of the link or database.
     private var place: (parent: String, name: String) { Directory.split(path) }
@@ -156,8 +154,8 @@ package struct CacheFile {
         try CacheFolder(self, parent: place.parent, folderName: folderName)
     }
 
-    /// Returns true if a rebuild filled the database: it has our application id, or a meta table of ours where the
-    /// schema sets another id. Opens the file.
+    /// Returns true if a rebuild filled the database: it has our application id, or a meta table where the schema sets
+    /// another id. Opens the file.
     private func isFilledByRebuild(_ path: String) -> Bool {
         let place = Directory.split(path)
         guard let folder = try? Folder(at: place.parent), let header = Self.header(of: place.name, in: folder) else {
@@ -165,7 +163,7 @@ package struct CacheFile {
         }
         if header.isOwn { return true }
         guard let connection = try? SQLiteConnection(path, .reading, .reading) else { return false }
-        return CacheMeta(connection, table: metaTable) != nil
+        return (try? CacheOrigin(of: connection)) != nil
     }
 
     /// The numbered file that the link names; `nil` if the path is no link of ours.

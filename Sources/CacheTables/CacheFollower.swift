@@ -15,15 +15,22 @@ package struct CacheFollower {
     /// What one batch changed.
     package struct Batch {
         package let meta: CacheMeta
-        /// The tables with rows that were written again, and the keys of their things. A table that was written as a
-        /// whole is not listed.
-        package let tables: [(name: String, keys: [JSONValue])]
+        package let tables: [Table]
     }
 
-    private let tables: MappedTables
+    /// What one batch changed in one table.
+    package struct Table {
+        package let name: String
+        /// The keys of the things whose rows went, came or were written again.
+        package let keys: [JSONValue]
+        /// How many rows were written.
+        package let rowCount: Int
+    }
+
+    private let tables: FollowedTables
     private let options: ReplayOptions
-    /// By table name; one for each table of the map.
-    private var deletions: [String: Deletion] = [:]
+    /// What the lists that are written whole contain in the cache.
+    private var wholeLists: WholeLists
     /// `ReadSession.decidedAt` of the log when the state was folded: where its last compaction was decided.
     private let decidedAt: SequenceNumber
     /// The state that the cache holds.
@@ -48,11 +55,10 @@ package struct CacheFollower {
     ) throws {
         // Triggers and generated columns of the schema run for the rows, and the file may have others than the schema's.
         let connection = try SQLiteConnection(path, .live, .schema)
-        tables = try MappedTables(map, in: connection)
+        try map.checkCanBeFollowed(sourceCount: state.sourceNames.count)
+        tables = try FollowedTables(map, in: connection)
+        wholeLists = WholeLists(tables.lists, of: state, asOf: CacheMeta.asOf(state))
         (self.state, self.meta, self.decidedAt, self.options) = (state, meta, decidedAt, options)
-        for table in map.tables {
-            deletions[table.name] = try Deletion(table, of: map, in: connection, sourceCount: state.sourceNames.count)
-        }
     }
 
     /// False once the log was compacted again: the compaction may have dropped events that the state contains.
@@ -67,7 +73,9 @@ package struct CacheFollower {
         let sources = state.sourceNames.count
         guard let changes = try Replay.follow(&state, over: session, through: end, options: options) else { return nil }
         // A second source may bring ids that the first one uses.
-        if state.sourceNames.count > sources { try checkSources() }
+        if state.sourceNames.count > sources {
+            try tables.map.checkCanBeFollowed(sourceCount: state.sourceNames.count)
+        }
         return try write(changes)
     }
 
@@ -79,36 +87,115 @@ package struct CacheFollower {
         // An error rolls rows, sequence and digest back together, so the cache stays at the batch before.
         tables.connection.sqlGuard?.beginWork()
         let changed = try tables.connection.transaction {
-            let written = try state.write(changes, of: tables.lists, asOf: CacheMeta.asOf(state), to: self)
+            tables.begin()
+            for (list, keys) in try state.write(
+                changes,
+                of: tables.lists,
+                asOf: CacheMeta.asOf(state),
+                since: &wholeLists,
+                to: tables
+            ) where list.isWrittenWhole { tables.note(keys, of: list) }
             try meta.write(to: tables.connection, table: tables.map.metaTable)
-            return written.flatMap { list, keys in
-                keys.map { keys in tables.tables(of: list).map { (name: $0.name, keys: keys) } } ?? []
-            }
+            return tables.changed
         }
         return Batch(meta: meta, tables: changed)
     }
+}
 
-    /// Refuses a second source for tables that cannot tell sources apart.
-    private func checkSources() throws {
-        for table in tables.map.tables {
-            try deletions[table.name]?.check(sourceCount: state.sourceNames.count, of: table, in: tables.map)
+/// Writes changes of lists into the tables of a cache, and notes which things they change in which table. For one thread.
+private final class FollowedTables: ListWriter {
+    private let tables: MappedTables
+    /// One for each table of the map.
+    private let deletions: [Deletion]
+    /// The keys of the things that changed in each table of the map, since `begin`.
+    private var keys: [[JSONValue]] = []
+    /// How many rows each table was given before.
+    private var countsBefore: [Int] = []
+
+    init(_ map: CacheMap, in connection: SQLiteConnection) throws {
+        tables = try MappedTables(map, in: connection)
+        deletions = try map.tables.map { try Deletion($0, in: connection) }
+    }
+
+    var map: CacheMap { tables.map }
+    var connection: SQLiteConnection { tables.connection }
+    var lists: [StateList] { tables.lists }
+
+    /// Forgets what has changed so far.
+    func begin() {
+        keys = map.tables.map { _ in [] }
+        countsBefore = tables.counts
+    }
+
+    /// What has changed since `begin`, in the map's order.
+    var changed: [CacheFollower.Table] {
+        map.tables.indices.filter { !keys[$0].isEmpty }.map { index in
+            let count = tables.counts[index] - countsBefore[index]
+            return CacheFollower.Table(name: map.tables[index].name, keys: keys[index], rowCount: count)
+        }
+    }
+
+    /// Notes the things that changed in a list that was written whole.
+    func note(_ changed: [JSONValue], of list: StateList) {
+        for index in tables.targets(of: list) { keys[index] += changed }
+    }
+
+    func clear(_ list: StateList) throws {
+        for index in tables.targets(of: list) { try deletions[index].deleteAll() }
+    }
+
+    func add(_ row: ListedRow, to list: StateList) throws {
+        try tables.insert(row, of: list)
+    }
+
+    /// All rows of the thing go first: one thing can have several rows (reactions), and now fewer than before. A table
+    /// whose conditions the thing neither met nor meets has not changed.
+    func replace(_ key: JSONValue, by rows: [JSONValue], in list: StateList) throws {
+        let targets = tables.targets(of: list)
+        let before = try targets.map { index in
+            (isDeleted: try deletions[index].delete(key) > 0, count: tables.counts[index])
+        }
+        for row in rows { try tables.insert(.value(row), of: list) }
+        for (index, before) in zip(targets, before) where before.isDeleted || tables.counts[index] > before.count {
+            keys[index].append(key)
         }
     }
 }
 
-extension CacheFollower: ListWriter {
-    package func clear(_ list: StateList) throws {
-        for table in tables.tables(of: list) { try deletions[table.name]?.deleteAll() }
+extension CacheMap {
+    /// Refuses a map with a table in which the rows of a thing cannot be found again.
+    ///
+    /// - Parameter sourceCount: How many sources the log has. They may use the same ids, so that a table without a source
+    ///   column can hold the rows of one only.
+    /// - Throws: `EngineError` that names the map's line.
+    func checkCanBeFollowed(sourceCount: Int) throws {
+        for table in tables where !table.list.isWrittenWhole {
+            let named = Set(table.keyColumns.flatMap { $0.paths.map(\.name) })
+            if let lacking = table.list.keyMembers.first(where: { $0 != "source" && !named.contains($0) }) {
+                throw failure(
+                    "table \"\(table.name)\" has no column that is made of \(lacking) alone, so --follow cannot find its rows again; "
+                        + "add one, or leave --follow out",
+                    line: table.line
+                )
+            }
+            let namesSource = named.contains("source") || table.conditions.contains { $0.path.name == "source" }
+            guard sourceCount > 1, !namesSource else { continue }
+            throw failure(
+                "table \"\(table.name)\" has no column made of source, and the log has \(sourceCount) sources, so --follow "
+                    + "cannot find its rows again; add one, or name the source with where",
+                line: table.line
+            )
+        }
     }
+}
 
-    package func add(_ row: ListedRow, to list: StateList) throws {
-        try tables.insert(row, of: list)
-    }
-
-    /// All rows of the thing go first: one thing can have several rows (reactions), and now fewer than before.
-    package func replace(_ key: JSONValue, by rows: [JSONValue], in list: StateList) throws {
-        for table in tables.tables(of: list) { try deletions[table.name]?.delete(key) }
-        for row in rows { try tables.insert(.value(row), of: list) }
+extension CacheMap.Table {
+    /// The columns that are made of the key of the row's thing alone.
+    var keyColumns: [CacheColumn] {
+        let keyMembers = list.keyMembers
+        return columns.filter { column in
+            !column.paths.isEmpty && column.paths.allSatisfy { keyMembers.contains($0.name) }
+        }
     }
 }
 
@@ -119,50 +206,27 @@ private struct Deletion {
     private let one: SQLiteStatement
     private let all: SQLiteStatement
     private let connection: SQLiteConnection
-    /// Whether the table tells sources apart, or holds one source only by a condition.
-    private let namesSource: Bool
 
-    /// - Throws: `EngineError` if no column is made of a member of the key, so that nothing finds a thing's rows again.
-    init(_ table: CacheMap.Table, of map: CacheMap, in connection: SQLiteConnection, sourceCount: Int) throws {
+    init(_ table: CacheMap.Table, in connection: SQLiteConnection) throws {
         self.connection = connection
-        let keyMembers = table.list.keyMembers
-        columns = table.columns.filter { column in
-            !column.paths.isEmpty && column.paths.allSatisfy { keyMembers.contains($0.name) }
-        }
-        let named = Set(columns.flatMap { $0.paths.map(\.name) })
-        let isWhole = table.list.isWrittenWhole
-        if !isWhole, let lacking = keyMembers.first(where: { $0 != "source" && !named.contains($0) }) {
-            throw map.failure(
-                "table \"\(table.name)\" has no column that is made of \(lacking) alone, so --follow cannot find its rows again; "
-                    + "add one, or leave --follow out",
-                line: table.line
-            )
-        }
-        namesSource = isWhole || named.contains("source") || table.conditions.contains { $0.path.name == "source" }
+        columns = table.keyColumns
         // IS, not =, finds NULL, too.
         let conditions = columns.map { "\($0.name.quotedSQL) IS ?" }.joined(separator: " AND ")
         all = try connection.statement("DELETE FROM \(table.name.quotedSQL)")
+        let isWhole = table.list.isWrittenWhole
         one = isWhole ? all : try connection.statement("DELETE FROM \(table.name.quotedSQL) WHERE \(conditions)")
-        try check(sourceCount: sourceCount, of: table, in: map)
-    }
-
-    /// Sources may use the same ids, so a table without a source column can hold the rows of one source only.
-    func check(sourceCount: Int, of table: CacheMap.Table, in map: CacheMap) throws {
-        guard sourceCount > 1, !namesSource else { return }
-        throw map.failure(
-            "table \"\(table.name)\" has no column made of source, and the log has \(sourceCount) sources, so --follow cannot "
-                + "find its rows again; add one, or name the source with where",
-            line: table.line
-        )
     }
 
     /// Deletes the rows of the thing with this key, none if it has none yet.
-    func delete(_ key: JSONValue) throws {
+    ///
+    /// - Returns: How many rows the table had of it.
+    func delete(_ key: JSONValue) throws -> Int {
         let batch = CellBatch()
         let row = MappedRow(.value(key))
         for column in columns { column.add(row, to: batch) }
         connection.allow(rows: 1)
         try one.run(batch, columns.indices)
+        return connection.changedRowCount
     }
 
     /// Deletes all rows, for lists that are written whole.

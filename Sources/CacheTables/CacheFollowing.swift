@@ -63,6 +63,8 @@ package struct CacheFollowing {
 
     private mutating func build(_ decidedAt: SequenceNumber) throws -> BuiltCache {
         var state = try rebuild.state()
+        // Before the swap: a cache that cannot be followed must not take the place of another.
+        try rebuild.schema.map.checkCanBeFollowed(sourceCount: state.sourceNames.count)
         let meta = try rebuild.meta(of: &state)
         let plan = RebuildPlan(whole: rebuild.schema.map, because: "there is no cache to go on with")
         let made = try rebuild.build(state, meta, by: plan, holding: place)

@@ -17,8 +17,8 @@ package struct CacheMap: Sendable {
         private let lent: [LentColumn?]
         /// The columns that identify a row; empty if the table's own primary key does.
         let key: [String]
-        /// Conditions that a row must meet. Without a value, the member must exist and not be null.
-        let conditions: [(path: MemberPath, value: String?)]
+        /// Conditions that a row must meet.
+        let conditions: [Condition]
         let conflict: Conflict
         /// The table's line in the map, for messages.
         let line: Int
@@ -29,7 +29,7 @@ package struct CacheMap: Sendable {
             each: [MemberPath],
             columns: [CacheColumn],
             key: [String],
-            conditions: [(path: MemberPath, value: String?)],
+            conditions: [Condition],
             conflict: Conflict,
             line: Int
         ) {
@@ -37,6 +37,15 @@ package struct CacheMap: Sendable {
             (self.conditions, self.conflict, self.line) = (conditions, conflict, line)
             lent = columns.map(\.lent)
         }
+    }
+
+    /// A condition that a row must meet.
+    struct Condition: Sendable {
+        let path: MemberPath
+        /// The value that the member must have; `nil` if it must only exist and not be null.
+        let value: String?
+        /// The line in the map, for messages.
+        let line: Int
     }
 
     /// How a row is handled whose key the table already has: the rebuild fails, the first row stays, or the last one.
@@ -82,30 +91,26 @@ extension CacheMap.Table {
         if let list = each.first {
             // Hardly a row has such a list, and only elements need more than the lent row.
             guard row.value(at: list).exists else { return }
-            return addElements(of: MappedRow(row), at: each[...], target, to: batch)
+            return forEachElement(of: MappedRow(row), at: each[...]) { element in
+                // Conditions may name the element, so they come last.
+                guard isWanted({ element[$0] }) else { return }
+                for column in columns { column.add(element, to: batch) }
+                batch.endRow(target: target)
+            }
         }
         guard isWanted({ row.value(at: $0) }) else { return }
         batch.addCells(of: row, lent) { columns[$0].add(MappedRow(row), to: batch) }
         batch.endRow(target: target)
     }
 
-    /// Goes through the lists of `each`, outermost first.
-    private func addElements(
-        of row: MappedRow,
-        at lists: ArraySlice<MemberPath>,
-        _ target: Int,
-        to batch: CellBatch
-    ) {
-        guard let path = lists.first else {
-            // Conditions may name the element, so they come last.
-            guard isWanted({ row[$0] }) else { return }
-            for column in columns { column.add(row, to: batch) }
-            return batch.endRow(target: target)
-        }
+    /// Goes through the lists of `each`, outermost first, and calls `body` with each element of the innermost; with the row
+    /// itself where there is no list.
+    private func forEachElement(of row: MappedRow, at lists: ArraySlice<MemberPath>, _ body: (MappedRow) -> Void) {
+        guard let path = lists.first else { return body(row) }
         for (number, element) in (row[path].json?.array ?? []).enumerated() {
             var one = row
             one.replace(path, by: element, number: number)
-            addElements(of: one, at: lists.dropFirst(), target, to: batch)
+            forEachElement(of: one, at: lists.dropFirst(), body)
         }
     }
 
@@ -120,6 +125,46 @@ extension CacheMap.Table {
             return (value.string ?? value.text) == wanted
         }
     }
+
+    /// Why no row of a state is one of the table, for people; `nil` if the table has no conditions or its list no rows.
+    ///
+    /// Cost: a walk over the rows of the list.
+    func reasonForNoRow(in state: borrowing LogState, of map: CacheMap) -> String? {
+        if conditions.isEmpty { return nil }
+        var count = 0
+        var seen = conditions.map { _ in [String]() }
+        state.forEachListedRow(of: list, asOf: CacheMeta.asOf(state)) { row in
+            forEachElement(of: MappedRow(row), at: each[...]) { element in
+                count += 1
+                for (index, condition) in conditions.enumerated() where seen[index].count <= Self.valuesShownMax {
+                    guard let value = element[condition.path].json, !value.isNull else { continue }
+                    let text = value.string ?? value.text
+                    if !seen[index].contains(text) { seen[index].append(text) }
+                }
+            }
+        }
+        if count == 0 { return nil }
+        for (condition, values) in zip(conditions, seen) {
+            guard let wanted = condition.value else {
+                if !values.isEmpty { continue }
+                return reason("no row of \(list.name) has \(condition.path.name)", condition.line, map)
+            }
+            // There may be more values than are known here.
+            if values.contains(wanted) || values.count > Self.valuesShownMax { continue }
+            let others = values.map { "\"\($0)\"" }.joined(separator: ", ")
+            let hint = values.isEmpty ? "no row has one" : "the values are \(others)"
+            let text = "no row of \(list.name) has \(condition.path.name) \"\(wanted)\"; \(hint)"
+            return reason(text, condition.line, map)
+        }
+        return reason("no row of \(list.name) meets its conditions", conditions.first?.line ?? line, map)
+    }
+
+    private func reason(_ text: String, _ line: Int, _ map: CacheMap) -> String {
+        "map \"\(map.name)\": line \(line): table \"\(name)\" is empty: \(text)"
+    }
+
+    /// So many values of a member are told at most.
+    private static let valuesShownMax = 8
 }
 
 extension String {

@@ -60,12 +60,17 @@ struct CacheMapReader {
             let names = StateList.all.map(\.name).joined(separator: ", ")
             throw failure("\(place): the state has no list \"\(path.first ?? "")\"; there are \(names)", from.line)
         }
-        let scope = Scope(list: list, hasPlace: path.count > 1)
         // `messages.reactions.users` has two lists: `reactions`, then `reactions.users`, whose path goes through the
         // element that took the first one's place.
-        let each = try path.indices.dropFirst().map { end in
-            try checkedPath(path[1...end].joined(separator: "."), scope, place, from.line)
+        var scope = Scope(list: list)
+        for end in path.indices.dropFirst() {
+            let one = try checkedPath(path[1...end].joined(separator: "."), scope, place, from.line)
+            guard scope.mayBeList(one.name) else {
+                throw failure("\(place): \(one.name) of \(list.name) is no list; leave it out of from", from.line)
+            }
+            scope.each.append(one)
         }
+        let each = scope.each
         guard let columns = members["columns"] else { throw failure("\(place) has no columns", entry.line) }
         let found = try pairs(columns, "columns of \(place)").map { try column($0, scope, place) }
         guard !found.isEmpty else { throw failure("\(place) has no columns", columns.line) }
@@ -90,15 +95,17 @@ struct CacheMapReader {
         _ members: [String: YAMLNode],
         _ scope: Scope,
         _ place: String
-    ) throws -> [(path: MemberPath, value: String?)] {
-        var found: [(path: MemberPath, value: String?)] = []
+    ) throws -> [CacheMap.Condition] {
+        var found: [CacheMap.Condition] = []
         for condition in try members["where"].map({ try pairs($0, "where") }) ?? [] {
             let path = try checkedPath(condition.name, scope, place, condition.line)
-            found.append((path, try scalar(condition.value, condition.name)))
+            let value = try scalar(condition.value, condition.name)
+            found.append(CacheMap.Condition(path: path, value: value, line: condition.line))
         }
         if let needs = members["needs"] {
             for name in try texts(needs, "needs") {
-                found.append((try checkedPath(name, scope, place, needs.line), nil))
+                let path = try checkedPath(name, scope, place, needs.line)
+                found.append(CacheMap.Condition(path: path, value: nil, line: needs.line))
             }
         }
         return found
@@ -122,8 +129,58 @@ extension CacheMapReader {
     /// The members that a path in one table may name.
     private struct Scope {
         let list: StateList
+        /// The lists within a row whose elements give the table's rows, outermost first.
+        var each: [MemberPath] = []
+
         /// Whether rows are elements of a list, so that `place` exists.
-        let hasPlace: Bool
+        var hasPlace: Bool { !each.isEmpty }
+
+        /// Why rows have no such member; `nil` if they may have it. What the remote decides is not checked.
+        func fault(in path: String) -> String? {
+            switch walk(path) {
+            case .success: nil
+            case .failure(let fault): fault.reason
+            }
+        }
+
+        /// Whether a member may be a list.
+        func mayBeList(_ path: String) -> Bool {
+            switch try? walk(path).get() {
+            case .list, .open: true
+            case .scalar, .object, nil: false
+            }
+        }
+
+        /// Follows a path from shape to shape. An element takes the place of its list.
+        private func walk(_ path: String) -> Result<MemberShape, PathFault> {
+            var shape = MemberShape.object(
+                list.members.map { ($0, list.shape(of: $0) ?? .open) } + (hasPlace ? [("place", .scalar)] : [])
+            )
+            var (name, done) = (list.name, "")
+            for part in path.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+                switch shape {
+                case .open: return .success(.open)
+                case .scalar: return .failure(PathFault(reason: "\(name) is no object and has no member \"\(part)\""))
+                case .list:
+                    let reason = "\(name) is a list; a row for each of its elements comes from \(list.name).\(done)"
+                    return .failure(PathFault(reason: reason))
+                case .object(let members):
+                    guard let member = members.first(where: { $0.name == part }) else {
+                        let names = members.map(\.name).joined(separator: ", ")
+                        return .failure(PathFault(reason: "\(name) has no member \"\(part)\"; it has \(names)"))
+                    }
+                    shape = member.shape
+                }
+                (name, done) = (part, done.isEmpty ? part : done + "." + part)
+                if case .list(let element) = shape, each.contains(where: { $0.name == done }) { shape = element }
+            }
+            return .success(shape)
+        }
+    }
+
+    /// Why a path names nothing.
+    private struct PathFault: Error {
+        let reason: String
     }
 
     /// Reads one column: a text alone, or a mapping with exactly one origin.
@@ -205,14 +262,11 @@ extension CacheMapReader {
         }
     }
 
-    /// A path whose first member the list has. Members of members are not checked, because the remote decides them.
+    /// A path to a member that rows can have.
     private func checkedPath(_ text: String, _ scope: Scope, _ place: String, _ line: Int) throws -> MemberPath {
+        if let fault = scope.fault(in: text) { throw failure("\(place): \(fault)", line) }
         if let path = MemberPath(text, in: scope.list, hasPlace: scope.hasPlace) { return path }
-        let members = scope.list.members + (scope.hasPlace ? ["place"] : [])
-        throw failure(
-            "\(place): \(scope.list.name) has no member \"\(text)\"; it has \(members.joined(separator: ", "))",
-            line
-        )
+        throw failure("\(place): \"\(text)\" is no member; write names with dots between them", line)
     }
 }
 

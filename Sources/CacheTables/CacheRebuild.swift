@@ -27,8 +27,11 @@ public struct CacheRebuild {
     package var isDryRun = false
     /// Called as the work goes on.
     package var report: (CacheWork) -> Void = { _ in }
-    /// Called with each plan before it is carried out.
+    /// Called with the plan before it is carried out. Called again only if the previous cache turns out to be damaged while
+    /// its rows are copied.
     package var planned: (RebuildPlan) throws -> Void = { _ in }
+    /// Called with a sentence for each table that is empty because no row meets its conditions.
+    package var noted: (String) -> Void = { _ in }
     /// Called with the path of the new file before it is swapped in.
     package var completed: (_ path: String) throws -> Void = { _ in }
 
@@ -49,8 +52,7 @@ public struct CacheRebuild {
         keeping: KeptStateOptions? = nil
     ) {
         (self.store, self.schema, self.profile, self.point, self.keeping) = (store, schema, profile, point, keeping)
-        // The map decides which files count as filled by a rebuild.
-        file = CacheFile(path: path, metaTable: schema.map.metaTable)
+        file = CacheFile(path: path)
     }
 
     /// Builds the cache and swaps it in. Tables that the previous cache has as they would be made are copied from it.
@@ -64,35 +66,49 @@ public struct CacheRebuild {
         let plan = try plan()
         do {
             return try run(plan)
-        } catch let error as EngineError where plan.base != nil && error.code == .trouble {
-            // Whatever is wrong with the previous cache, the log has everything. Refusals, answers and a damaged log go on.
-            return try run(RebuildPlan(whole: schema.map, because: "the cache before is of no use (\(error))"))
+        } catch let cache as UnusableCache {
+            // Whatever is wrong with the previous cache, the log has everything.
+            return try run(RebuildPlan(whole: schema.map, because: "the cache before is of no use (\(cache.reason))"))
         }
     }
 
     /// Builds a cache by a plan, in the state of the plan's base, then brings it up to its end.
+    ///
+    /// - Throws: `UnusableCache` if the plan's base cannot give its rows. Mostly that is found before the plan is told.
     private func run(_ plan: RebuildPlan) throws -> BuiltCache {
-        try planned(plan)
+        let copy = try plan.base.map { try CacheCopy(plan, of: $0, metaTable: schema.map.metaTable) }
         var state = try state(at: plan.base.flatMap { Point("\($0.meta.sequence)") } ?? point)
         let meta = try meta(of: &state)
         // Rows may be copied only if the previous cache held exactly this state. A changed decoder may have changed the
         // digest, too; then nothing shows whether the cache was right.
         if let base = plan.base, base.meta.digest != meta.digest, base.meta.changedDecoders.isEmpty {
-            throw EngineError("copy the cache \"\(base.path)\": its digest is not the log's")
+            throw UnusableCache(reason: "copy the cache \"\(base.path)\": its digest is not the log's")
         }
+        try planned(plan)
         // Before the comparison and the swap, so that both see the rows of the plan's end.
-        return try build(state, meta, by: plan) { try bringUp($0, state, $1, to: plan.base) }
+        return try build(state, meta, by: plan, copying: copy) { try bringUp($0, state, $1, to: plan.base) }
     }
 
-    /// Refuses to replace what somebody else made. A dry run may compare with it.
+    /// Refuses to replace what somebody else made; a dry run may compare with it. Refuses also, where the schema is the
+    /// program's own, a cache that an app's schema made: the schema was probably forgotten.
     func refuseForeign() throws {
         let occupant = try file.occupant()
-        guard replacesForeign || isDryRun || occupant.isOurs else {
+        if replacesForeign { return }
+        guard isDryRun || occupant.isOurs else {
             throw EngineError(
                 "rebuild \"\(file.path)\": the file was not made by rebuild; add --yes to replace it",
                 code: .refused
             )
         }
+        try refuseOtherSchema(advice: "give them, or add --yes to replace the cache by one in the program's own schema")
+    }
+
+    /// Refuses a cache that an app's schema made where the schema is the program's own.
+    private func refuseOtherSchema(advice: String) throws {
+        guard schema.files == nil, let cache = try? SQLiteConnection(file.target, .reading, .reading),
+            let origin = try? CacheOrigin(of: cache), let other = origin.appSchema
+        else { return }
+        throw EngineError("rebuild \"\(file.path)\": the cache was made with \(other); \(advice)", code: .refused)
     }
 
     /// The state at the rebuild's point.
@@ -140,6 +156,7 @@ public struct CacheRebuild {
         _ state: borrowing LogState,
         _ meta: CacheMeta,
         by plan: RebuildPlan,
+        copying copy: CacheCopy? = nil,
         holding place: CacheFolder? = nil,
         _ complete: (_ path: String, BuiltCache) throws -> BuiltCache = { $1 }
     ) throws -> BuiltCache {
@@ -149,8 +166,12 @@ public struct CacheRebuild {
             try completed(path)
             return !isDryRun
         } _: { path in
-            let rows = try writer.write(state, meta: meta, to: path, by: plan)
-            return try complete(path, BuiltCache(rows: rows, meta: meta))
+            let rows = try writer.write(state, meta: meta, to: path, by: plan, copying: copy)
+            let built = try complete(path, BuiltCache(rows: rows, meta: meta))
+            for (table, count) in zip(schema.map.tables, built.rows.map(\.count)) where count == 0 {
+                if let reason = table.reasonForNoRow(in: state, of: schema.map) { noted(reason) }
+            }
+            return built
         }
     }
 }
@@ -206,8 +227,17 @@ extension CacheRebuild {
             guard meta.canContinue(in: session), meta.sequence <= end else {
                 return whole("the cache is of a state that does not lead to this one")
             }
+            let kinds = try session.kindsBySource()
+            if meta.sequence < end {
+                // Newer events are written into the copied tables as a follower writes them.
+                do {
+                    try schema.map.checkCanBeFollowed(sourceCount: kinds.count)
+                } catch let error as EngineError {
+                    return whole("newer events cannot be written into a copy (\(error))")
+                }
+            }
             let base = RebuildPlan.Base(path: file.target, meta: meta, end: end, decidedAt: session.decidedAt)
-            return RebuildPlan(schema.map, hashes, over: base, kinds: try session.kindsBySource())
+            return RebuildPlan(schema.map, hashes, over: base, kinds: kinds)
         }
     }
 
@@ -223,7 +253,7 @@ extension CacheRebuild {
     ) throws -> BuiltCache {
         // Without a base the state is already that of the end.
         guard let base, state.sequence < base.end else { return built }
-        let meta = try follow(path, state, built.meta, to: base)
+        let meta = try UnusableCache.blaming(base.path) { try follow(path, state, built.meta, to: base) }
         return try SQLiteConnection.telling("write the cache", path) {
             // `building` also turns WAL mode off.
             let connection = try SQLiteConnection(path, .building)
@@ -287,10 +317,11 @@ extension CacheRebuild {
     ///
     /// - Returns: The meta table of that cache; `nil` if it is not readable.
     /// - Throws: `EngineError` with code `no` if there is no earlier cache, with `locked` while another rebuild runs.
-    package static func goBack(_ path: String, schema: MappedSchema) throws -> CacheMeta? {
-        let file = CacheFile(path: path, metaTable: schema.map.metaTable)
+    package static func goBack(_ path: String) throws -> CacheMeta? {
+        let file = CacheFile(path: path)
         try SQLiteConnection.telling("rebuild", path) { try file.goBack() }
-        return CacheMeta(try SQLiteConnection(file.target, .reading, .reading), table: schema.map.metaTable)
+        let cache = try SQLiteConnection(file.target, .reading, .reading)
+        return (try? CacheOrigin(of: cache)).flatMap { CacheMeta($0.values) }
     }
 
     /// True if the cache is what the log says.
@@ -319,24 +350,35 @@ extension CacheRebuild {
         guard try file.occupant() != .nothing else {
             throw EngineError("check \"\(file.path)\": there is no cache; build one", code: .no)
         }
+        try refuseOtherSchema(advice: "give them")
         let state = try state()
         begin()
         try CacheComparison.compare(state, schema.map, with: file.path, body)
         return state.sequence
     }
 
-    /// Compares a new file with the current cache. Neither state is folded again.
+    /// Compares a new file with the current cache, whose schema may be another. Neither state is folded again.
     ///
-    /// Both sides are databases with the map's tables, so this is quicker than `compare`, which makes the log's side
-    /// first.
+    /// Both sides are databases, so this is quicker than `compare`, which makes the log's side first.
     ///
-    /// - Returns: False if there is no cache to compare with.
-    package func compare(new path: String, _ body: (CacheComparison.Difference) throws -> Bool) throws -> Bool {
-        guard try file.occupant() != .nothing else { return false }
+    /// - Parameters:
+    ///   - tables: Gets the tables that differ apart from their rows.
+    ///   - row: Gets each row on which the tables and columns that both sides have differ, until it returns false.
+    /// - Returns: False if there is no database to compare with.
+    /// - Throws: `EngineError` if the current cache cannot be read.
+    package func compare(
+        new path: String,
+        tables: ([TableChange]) throws -> Void,
+        row: (CacheComparison.Difference) throws -> Bool
+    ) throws -> Bool {
+        let occupant = try file.occupant()
+        guard occupant != .nothing, occupant != .foreign else { return false }
         try SQLiteConnection.telling("compare the cache", file.path) {
             let log = try SQLiteConnection(path, .reading, .reading)
             let cache = try SQLiteConnection(file.target, .reading, .reading)
-            try CacheComparison(comparable: schema.map, log: log, cache: cache).forEachDifference(body)
+            let schemas = try SchemaComparison(schema.map, new: log, old: cache)
+            try tables(schemas.changes)
+            try CacheComparison(comparable: schemas.map, log: log, cache: cache).forEachDifference(row)
         }
         return true
     }

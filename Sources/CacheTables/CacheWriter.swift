@@ -19,14 +19,17 @@ struct CacheWriter {
     ///
     /// Rows are written while the state is walked, so memory does not grow with their number.
     ///
-    /// - Parameter plan: Which rows are copied from another cache of the same state instead.
+    /// - Parameters:
+    ///   - plan: Which rows are copied from another cache of the same state instead.
+    ///   - copy: The other cache, if the plan has one.
     /// - Returns: The rows of each table.
-    /// - Throws: `EngineError` that names the file, or the schema's line.
+    /// - Throws: `EngineError` that names the file, or the schema's line; `UnusableCache`.
     func write(
         _ state: borrowing LogState,
         meta: CacheMeta,
         to path: String,
-        by plan: RebuildPlan
+        by plan: RebuildPlan,
+        copying copy: CacheCopy? = nil
     ) throws -> RowCounts {
         try SQLiteConnection.telling("write the cache", path) {
             let connection = try SQLiteConnection(path, .building, .schema)
@@ -35,10 +38,13 @@ struct CacheWriter {
             let later = try connection.runTables(of: schema.script)
             try makeMetaTable(connection)
             return try connection.transaction {
-                let counts = try writeRows(of: state, by: plan, connection)
+                let counts = try writeRows(of: state, by: plan, copy, connection)
                 report(.indexing)
                 try connection.run(later, of: schema.script, rows: counts.reduce(0) { $0 + $1.count })
                 try meta.write(to: connection, table: schema.map.metaTable)
+                if let files = schema.files {
+                    try CacheOrigin.write(files, to: connection, table: schema.map.metaTable)
+                }
                 try connection.markAsOwn()
                 return counts
             }
@@ -50,6 +56,7 @@ struct CacheWriter {
     private func writeRows(
         of state: borrowing LogState,
         by plan: RebuildPlan,
+        _ copy: CacheCopy?,
         _ connection: SQLiteConnection
     ) throws -> RowCounts {
         assert(plan.steps.count == schema.map.tables.count, "a plan has a step for each table")
@@ -65,15 +72,11 @@ struct CacheWriter {
         }
         var counts = Dictionary(uniqueKeysWithValues: zip(made.map.tables.map(\.name), made.counts))
         for (table, count) in zip(both.map.tables, both.counts) { counts[table.name] = count }
-        if let base = plan.base {
+        if let copy {
             report(.copying(nil))
-            let copy = try CacheCopy(
-                of: base,
-                metaTable: schema.map.metaTable,
-                to: connection,
-                report: report
-            )
-            for step in plan.steps { counts[step.table.name, default: 0] += try copy.rows(of: step) }
+            for step in plan.steps {
+                counts[step.table.name, default: 0] += try copy.rows(of: step, to: connection, report: report)
+            }
         }
         return schema.map.tables.map { (table: $0.name, count: counts[$0.name] ?? 0) }
     }

@@ -5,8 +5,16 @@ import Projections
 ///
 /// Only read, not run: SQL is compiled and checked where it is used. An app's schema may come from elsewhere (I30).
 public struct MappedSchema: Sendable {
+    /// The files of an app's schema, as the caller named them.
+    struct Files {
+        let schema: String
+        let map: String
+    }
+
     let script: SQLScript
     package let map: CacheMap
+    /// `nil` for the program's own schema.
+    let files: Files?
 
     /// Identifies the schema: the hash of its SQL, its map, its values and `mappingVersion`, in hex. Any change of a
     /// file gives another hash, comments included.
@@ -33,7 +41,8 @@ public struct MappedSchema: Sendable {
     ) throws -> MappedSchema {
         let sql = try Self.text(at: path, "schema", bytesMax: SQLScript.bytesMax)
         let map = try Self.text(at: mapPath, "map", bytesMax: 1 << 20)
-        return try MappedSchema(sql: sql, name: path, map: map, name: mapPath, values: values)
+        let files = Files(schema: path, map: mapPath)
+        return try MappedSchema(sql: sql, name: path, map: map, name: mapPath, values: values, files: files)
     }
 
     /// Reads a map without a schema, for comparisons with a cache whose SQL the app keeps.
@@ -52,9 +61,9 @@ public struct MappedSchema: Sendable {
         // Guarded, because anyone may have made the file.
         let connection = try SQLiteConnection(path, .reading, .reading)
         guard CacheMeta(connection, table: map.metaTable) != nil else {
-            throw EngineError(
-                "diff \"\(path)\": nothing says what its tables hold; give a map with --map (docs/cache.md)"
-            )
+            let maker = (try? CacheOrigin(of: connection))?.appSchema.map { "it was made with \($0)" }
+            let reason = maker ?? "nothing says what its tables hold"
+            throw EngineError("diff \"\(path)\": \(reason); give a map with --map (docs/cache.md)")
         }
         return map
     }
@@ -64,8 +73,10 @@ public struct MappedSchema: Sendable {
         name: String,
         map: String,
         name mapName: String,
-        values: [String: String] = [:]
+        values: [String: String] = [:],
+        files: Files? = nil
     ) throws {
+        self.files = files
         script = SQLScript(name: name, text: sql)
         self.map = try CacheMapReader(name: mapName, values: values).read(map)
         let parts =

@@ -44,20 +44,37 @@ final class MappedTables {
         counts = map.tables.map { _ in 0 }
     }
 
-    /// Compares names without case, as SQLite does. A misspelt column is found before the first row.
+    /// Compares names without case, as SQLite does. What no row could be inserted into is found before the first one.
     private static func check(_ table: CacheMap.Table, of map: CacheMap, in connection: SQLiteConnection) throws {
-        let names = Set(try connection.columns(of: table.name).map { $0.name.lowercased() })
-        guard !names.isEmpty else { throw map.failure("the schema has no table \"\(table.name)\"", line: table.line) }
-        for column in table.columns where !names.contains(column.name.lowercased()) {
-            throw map.failure("table \"\(table.name)\" has no column \"\(column.name)\"", line: column.line)
+        let columns = try connection.columns(of: table.name)
+        guard !columns.isEmpty else { throw map.failure("the schema has no table \"\(table.name)\"", line: table.line) }
+        for column in table.columns {
+            guard let found = columns.named(column.name) else {
+                throw map.failure("table \"\(table.name)\" has no column \"\(column.name)\"", line: column.line)
+            }
+            if found.isGenerated {
+                throw map.failure(
+                    "column \"\(column.name)\" of table \"\(table.name)\" is generated, so the database makes its values; "
+                        + "leave it out of the map",
+                    line: column.line
+                )
+            }
+        }
+        let names = Set(table.columns.map { $0.name.lowercased() })
+        if let lacking = columns.first(where: { $0.needsValue && !names.contains($0.name.lowercased()) }) {
+            throw map.failure(
+                "column \"\(lacking.name)\" of table \"\(table.name)\" is NOT NULL and has no DEFAULT, and the map does not "
+                    + "fill it; add it to columns, or give it a DEFAULT in the schema",
+                line: table.line
+            )
         }
     }
 
     /// The lists that the tables are filled from.
     var lists: [StateList] { maker.lists }
 
-    /// The tables that are filled from a list.
-    func tables(of list: StateList) -> [CacheMap.Table] { maker.tables(of: list).map(\.table) }
+    /// The indexes in the map of the tables that are filled from a list, ascending.
+    func targets(of list: StateList) -> [Int] { maker.tables(of: list).map(\.target) }
 
     /// Inserts the rows that one row of a list gives into every table filled from that list. The tables may have
     /// triggers.
@@ -146,13 +163,40 @@ final class MappedTables {
         return statement
     }
 
-    /// An error about one row, which its key names if the map has one.
+    /// An error about one row, which its key names, with the line at which the map can be changed.
     private func failure(_ trouble: SQLiteTrouble, _ table: CacheMap.Table, _ values: [SQLiteValue]) -> EngineError {
-        let key = zip(table.columns, values).filter { table.key.contains($0.0.name) }
+        let names = table.key.isEmpty ? table.keyColumns.map(\.name) : table.key
+        let key = zip(table.columns, values).filter { names.contains($0.0.name) }
             .map { "\($0.0.name) = \($0.1.json.text)" }
         let row = key.isEmpty ? "a row" : "the row with \(key.joined(separator: ", "))"
-        let advice = trouble.isConstraint ? "; change the map or the schema, or add conflict: replace" : ""
-        return map.failure("table \"\(table.name)\": \(row): \(trouble)\(advice)", line: table.line)
+        let column = trouble.rule.flatMap { table.column(namedIn: $0) }
+        let advice = trouble.isConstraint ? "; \(advice(trouble.constraint, column))" : ""
+        return map.failure("table \"\(table.name)\": \(row): \(trouble)\(advice)", line: column?.line ?? table.line)
+    }
+
+    /// What helps against a broken rule.
+    private func advice(_ constraint: SQLiteTrouble.Constraint, _ column: CacheColumn?) -> String {
+        let member = column?.paths.first?.name
+        switch constraint {
+        case .notNull:
+            let needs = member.map { ", leave such rows out with needs: [\($0)]" } ?? ""
+            return "give the column a default in the map\(needs), or take NOT NULL out of the schema"
+        case .check:
+            return
+                "leave such rows out with where or needs, give the column another value in the map, or change the CHECK"
+        case .unique: return "change the map or the schema, or add conflict: replace or conflict: ignore"
+        case .type: return "store the member with as: integer or as: text in the map, or change the column's type"
+        case .other: return "change the map or the schema"
+        }
+    }
+}
+
+extension CacheMap.Table {
+    /// The only column of the map whose name is a word of a rule's text, such as `m.text` or `length(text) > 3`.
+    fileprivate func column(namedIn rule: String) -> CacheColumn? {
+        let words = rule.lowercased().split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+        let found = columns.filter { words.contains($0.name.lowercased()) && $0.name.lowercased() != name.lowercased() }
+        return found.count == 1 ? found.first : nil
     }
 }
 
@@ -184,6 +228,10 @@ struct SQLiteColumn {
     let declaredType: String
     /// The column's place in the primary key, from 1; 0 for a column outside it.
     let keyPlace: Int64
+    /// Whether the database makes the values from those of other columns.
+    let isGenerated: Bool
+    /// Whether each row needs a value that an insertion gives. Keys do not count: SQLite numbers rows by itself.
+    let needsValue: Bool
 
     /// A declared type of the same affinity, for a table of our own. The tests and their order are SQLite's
     /// (datatype3.html, section 3.1). The order of the tests matters: `CHARINT` is an INTEGER.
@@ -201,10 +249,19 @@ extension SQLiteConnection {
     func columns(of table: String) throws -> [SQLiteColumn] {
         try rows("PRAGMA table_xinfo(\(table.quotedSQL))").compactMap { row in
             // cid, name, type, notnull, dflt_value, pk, hidden.
-            guard row.count >= 6, case .text(let name) = row[1], case .text(let type) = row[2],
-                case .integer(let place) = row[5]
+            guard row.count >= 7, case .text(let name) = row[1], case .text(let type) = row[2],
+                case .integer(let isNotNull) = row[3], case .integer(let place) = row[5],
+                case .integer(let hidden) = row[6]
             else { return nil }
-            return SQLiteColumn(name: name, declaredType: type, keyPlace: place)
+            let hasDefault = if case .null = row[4] { false } else { true }
+            // 2 and 3 are generated columns, virtual and stored; 1 is hidden in a virtual table.
+            return SQLiteColumn(
+                name: name,
+                declaredType: type,
+                keyPlace: place,
+                isGenerated: hidden == 2 || hidden == 3,
+                needsValue: isNotNull != 0 && !hasDefault && place == 0 && hidden == 0
+            )
         }
     }
 

@@ -1,6 +1,9 @@
 /// The program's own cache (`docs/cache.md`), in the same two forms as an app's. A change needs a new
 /// `CacheMeta.version`.
 package enum OwnSchema {
+    /// The name of the meta table, as in `map`.
+    static let metaTable = "meta"
+
     /// The schema. Every table of rows has the source in its key, because ids are unique only within a source.
     /// `messages` and `items` have an integer key for FTS5, whose tables name rows by it. The triggers keep the search
     /// tables current while `--follow` writes.

@@ -28,6 +28,8 @@ public actor AppCache<Schema: CacheSchema> {
         var meta: CacheMeta
         /// The log's `decidedAt` when the state was folded. If it changes, the log was compacted.
         let decidedAt: SequenceNumber
+        /// What the lists that are written whole contain in the cache.
+        var whole: WholeLists
     }
 
     /// A list with new rows, and the keys of the things that changed; `nil` keys if all rows are new.
@@ -102,30 +104,30 @@ private struct MovedOn: Error {}
 extension AppCache {
     private func follow(_ known: consuming Current) throws -> CacheBatch? {
         let decidedAt = known.decidedAt
-        var (state, meta) = (known.state, known.meta)
-        known = Current(state: LogState(), meta: meta, decidedAt: decidedAt)
+        var (state, meta, whole) = (known.state, known.meta, known.whole)
+        known = Current(state: LogState(), meta: meta, decidedAt: decidedAt, whole: whole)
         let changes = try log.read { session in
             // A compaction has dropped events that the state may still contain.
             guard session.decidedAt == decidedAt else { throw MovedOn() }
             return try Replay.follow(&state, over: session, options: options)
         }
         guard let changes else {
-            current = Current(state: state, meta: meta, decidedAt: decidedAt)
+            current = Current(state: state, meta: meta, decidedAt: decidedAt, whole: whole)
             return nil
         }
         let before = meta
         meta.advance(to: &state)
         assert(before.sequence <= meta.sequence, "a cache that follows a log never goes back")
-        let next = Current(state: state, meta: meta, decidedAt: decidedAt)
         let touched = try database.write { database in
             guard try CacheMeta(in: database, table: Self.metaTable) == before else { throw MovedOn() }
             let writer = SchemaWriter(schema: schema, database: database)
-            let touched = try next.state.write(changes, of: lists, asOf: CacheMeta.asOf(next.state), to: writer)
-            try next.meta.write(in: database, table: Self.metaTable)
+            let asOf = CacheMeta.asOf(state)
+            let touched = try state.write(changes, of: lists, asOf: asOf, since: &whole, to: writer)
+            try meta.write(in: database, table: Self.metaTable)
             return touched
         }
-        current = next
-        return batch(meta, isRebuild: false, touched.map { ($0, $1?.map { CacheRow(json: $0) }) })
+        current = Current(state: state, meta: meta, decidedAt: decidedAt, whole: whole)
+        return batch(meta, isRebuild: false, touched.map { ($0, $1.map { CacheRow(json: $0) }) })
     }
 
     private func batch(_ meta: CacheMeta, isRebuild: Bool, _ touched: [Touched]) -> CacheBatch {
@@ -158,9 +160,12 @@ extension AppCache {
                 profile: options.profile.rawValue,
                 schema: schemaName
             )
-            return told == meta ? Current(state: state, meta: meta, decidedAt: session.decidedAt) : nil
+            guard told == meta else { return nil }
+            return Current(state: state, meta: meta, decidedAt: session.decidedAt, whole: whole(of: state))
         }
     }
+
+    private func whole(of state: LogState) -> WholeLists { WholeLists(lists, of: state, asOf: CacheMeta.asOf(state)) }
 
     private func build() throws -> CacheBatch {
         var (state, identity, decidedAt) = try log.read { session in
@@ -180,7 +185,7 @@ extension AppCache {
             try meta.write(in: database, table: Self.metaTable)
         }
         try next.replace(database) { try schema.carryOver(from: $0, to: $1) }
-        current = Current(state: state, meta: meta, decidedAt: decidedAt)
+        current = Current(state: state, meta: meta, decidedAt: decidedAt, whole: whole(of: state))
         return batch(meta, isRebuild: true, lists.map { ($0, nil) })
     }
 }

@@ -6,8 +6,7 @@ public struct CacheBatch: Sendable {
     public struct Table: Sendable {
         /// The table's name.
         public let name: String
-        /// The members that identify the things whose rows were written, once for each list; `nil` if all rows were
-        /// written.
+        /// The members that identify the things whose rows changed, once for each list; `nil` if the cache was built anew.
         public let keys: [CacheRow]?
     }
 

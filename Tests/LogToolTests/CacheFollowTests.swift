@@ -76,6 +76,54 @@ import Testing
         }
     }
 
+    /// Also of lists that are written whole, such as sessions, and only where something changed.
+    @Test func aBatchNamesTheThingsThatChangedAndCountsRows() throws {
+        let store = try EventStore.openOrCreate(at: directory.path("s.eventlog"))
+        func session(_ number: Int, _ state: String, at second: Int64) throws -> DraftEvent {
+            try DraftEvent(
+                recordedAt: Timestamp(seconds: 1_767_225_600 + second),
+                source: SourceName("mac"),
+                kind: EventKind("status.file/1"),
+                attributes: ["path": "/tmp/vibestatus-\(number).json", "op": "write"],
+                payload: Array(#"{"state":"\#(state)","project":"p","timestamp":"2026-01-01T00:00:00Z"}"#.utf8)
+            )
+        }
+        _ = try store.append([try session(1, "working", at: 0), try session(2, "idle", at: 1)])
+        var follower = try follower(of: store, at: directory.path("s.sqlite"))
+        _ = try store.append([try session(2, "working", at: 2)])
+        let batch = try #require(try store.read { try follower.step($0) })
+        let told = batch.tables.map { "\($0.name) \(JSONValue.array($0.keys).text) \($0.rowCount)" }
+        #expect(
+            told == [
+                #"sources [{"source":"mac"}] 1"#, #"sessions [{"source":"mac","id":"vibestatus-2.json"}] 2"#,
+                #"session_transitions [{"source":"mac","id":"vibestatus-2.json"}] 2"#,
+            ],
+            "\(told)"
+        )
+        // As time passes, a session gets stale without an event of its own.
+        _ = try store.append([try session(1, "working", at: 7_000)])
+        let later = try #require(try store.read { try follower.step($0) })
+        #expect(later.tables.first { $0.name == "sessions" }?.keys.count == 2)
+    }
+
+    /// A message without a reply is no change of the table of replies.
+    @Test func aTableWhoseConditionsAThingDoesNotMeetHasNotChanged() throws {
+        let store = try EventStore.openOrCreate(at: directory.path("r.eventlog"))
+        var follower = try follower(of: store, at: directory.path("r.sqlite"))
+        let frame = SampleCaptures.message(1)
+        _ = try store.append([
+            DraftEvent(
+                recordedAt: Timestamp(seconds: 1_767_225_600),
+                source: try SourceName("guild"),
+                kind: try EventKind("gateway.frame/1"),
+                attributes: ["dir": "in"],
+                payload: Array(frame.utf8)
+            )
+        ])
+        let batch = try #require(try store.read { try follower.step($0) })
+        #expect(Set(batch.tables.map(\.name)) == ["sources", "channels", "messages", "message_revisions"])
+    }
+
     /// SQLite reads all rows before it writes the first where a table has triggers.
     @Test func aRowThatBreaksARuleIsNamedAlsoWithATrigger() throws {
         let folder = try TemporaryDirectory()

@@ -51,6 +51,38 @@ import Testing
             "tables:\n  m:\n    from: messages\n    where: {kin: a}\n    columns: {a: id}",
             "line 4: table \"m\": messages has no member \"kin\""
         ),
+        (
+            "tables:\n  m:\n    from: messages\n    columns: {a: replyTo.idd}",
+            "line 4: table \"m\": column \"a\": replyTo has no member \"idd\"; it has id, state"
+        ),
+        (
+            "tables:\n  m:\n    from: messages\n    columns: {a: '{source}/{replyTo.sate}'}",
+            "line 4: table \"m\": column \"a\": replyTo has no member \"sate\"; it has id, state"
+        ),
+        (
+            "tables:\n  m:\n    from: messages\n    needs: [replyTo.parent]\n    columns: {a: id}",
+            "line 4: table \"m\": replyTo has no member \"parent\""
+        ),
+        (
+            "tables:\n  m:\n    from: messages\n    columns: {a: author.name}",
+            "line 4: table \"m\": column \"a\": author is no object and has no member \"name\""
+        ),
+        (
+            "tables:\n  m:\n    from: messages\n    columns: {a: reactions.emoji}",
+            "reactions is a list; a row for each of its elements comes from messages.reactions"
+        ),
+        (
+            "tables:\n  m:\n    from: messages.reactions\n    columns: {a: reactions.user}",
+            "reactions has no member \"user\"; it has emoji, users"
+        ),
+        (
+            "tables:\n  m:\n    from: messages.author\n    columns: {a: id}",
+            "line 3: table \"m\": author of messages is no list"
+        ),
+        (
+            "tables:\n  m:\n    from: messageHistory\n    columns: {a: fields.text}",
+            "line 4: table \"m\": column \"a\": fields has no member \"text\"; it has author, "
+        ),
         ("tables: []", "line 1: tables is no mapping"),
         ("a: [", "line 2: it is no valid YAML"),
         (
@@ -64,6 +96,16 @@ import Testing
         #expect(failure.description.hasPrefix("read map \"app.yaml\": "))
         #expect(failure.description.contains(reason), "\(failure)")
         #expect(failure.code == .trouble)
+    }
+
+    /// What a remote decides cannot be checked.
+    @Test(arguments: [
+        "from: messages, columns: {a: extra.any.thing}", "from: messages.attachments, columns: {a: attachments.url}",
+        "from: rows, columns: {a: record.title}", "from: rowHistory, columns: {a: fields.title, b: known.title}",
+        "from: rows.record.tags, columns: {a: record.tags.name, b: place}",
+    ])
+    func membersOfTheRemoteAreTaken(table: String) throws {
+        #expect(try CacheMapReader(name: "app.yaml").read("tables: {m: {\(table)}}").tables.count == 1)
     }
 
     @Test func aColumnTakesAMemberATemplateOrAConstant() throws {

@@ -17,6 +17,32 @@ import Testing
         }
     }
 
+    /// A path of a cache's map is checked by these shapes.
+    @Test(arguments: Scenario.all)
+    func aMembersValuesHaveItsShape(scenario: Scenario) throws {
+        try forEachRow(of: scenario) { list, row in
+            for member in row.object?.members ?? [] {
+                guard let shape = list.shape(of: member.name) else {
+                    Issue.record("\(list.name).\(member.name) has no shape")
+                    continue
+                }
+                #expect(fits(member.value, shape), "\(list.name).\(member.name): \(member.value.text)")
+            }
+        }
+    }
+
+    private func fits(_ value: JSONValue, _ shape: MemberShape) -> Bool {
+        switch shape {
+        case .open: true
+        case .scalar: value.object == nil && value.array == nil
+        case .list(let element): value.array?.allSatisfy { fits($0, element) } ?? false
+        case .object(let members):
+            value.object?.members.allSatisfy { member in
+                members.first { $0.name == member.name }.map { fits(member.value, $0.shape) } ?? false
+            } ?? false
+        }
+    }
+
     @Test(arguments: Scenario.all)
     func listsOfTheDocumentHaveItsRows(scenario: Scenario) throws {
         let directory = try TemporaryDirectory()

@@ -184,6 +184,9 @@ extension SQLiteConnection {
         }
     }
 
+    /// How many rows the last statement inserted, changed or deleted itself, without those of its triggers.
+    var changedRowCount: Int { Int(sqlite3_changes64(handle)) }
+
     /// Lets the SQL of others take more, by the number of rows that it works on.
     func allow(rows: Int) {
         sqlGuard?.allow(rows: rows)
@@ -204,7 +207,7 @@ extension SQLiteConnection {
     /// The last error of this connection. Call it before the next call to SQLite. A refusal of the guard comes first,
     /// because SQLite's own message is only "not authorized" or "interrupted".
     func trouble() -> SQLiteTrouble {
-        let code = sqlite3_errcode(handle)
+        let code = sqlite3_extended_errcode(handle)
         let refusal = sqlGuard.flatMap { $0.refusal ?? $0.excess(code) }
         return SQLiteTrouble(
             code: code,
@@ -216,22 +219,51 @@ extension SQLiteConnection {
 
 /// The error of a statement that did not compile or did not run.
 struct SQLiteTrouble: Error, CustomStringConvertible {
+    /// The kinds of rules of a schema that a row can break.
+    enum Constraint {
+        case notNull, check, unique, type, other
+    }
+
     /// The primary result code, without the extension.
     let code: Int32
+    /// The rule that a row broke, if it broke one.
+    let constraint: Constraint
     /// SQLite's message, or the guard's refusal as a predicate ("calls …").
     let reason: String
     let isRefusal: Bool
 
     var description: String {
         if isRefusal { return "the SQL \(reason)" }
-        return code == SQLITE_FULL ? "the disk is full (\(reason)); \(DiskRoom.advice)" : reason
+        return isFullDisk ? "the disk is full (\(reason)); \(DiskRoom.advice)" : reason
     }
 
-    /// Whether a row breaks a rule of the schema.
-    var isConstraint: Bool { code == SQLITE_CONSTRAINT }
+    /// Whether there was no room for what was written.
+    var isFullDisk: Bool { code == SQLITE_FULL && !isRefusal }
 
+    /// Whether a row breaks a rule of the schema. A text in an INTEGER PRIMARY KEY has a code of its own.
+    var isConstraint: Bool { code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH }
+
+    /// The text of the broken rule in SQLite's message: the columns, or the expression or name of a CHECK.
+    var rule: String? {
+        guard isConstraint, let mark = reason.firstRange(of: " failed: ") else {
+            // "cannot store TEXT value in INTEGER column m.id"
+            return reason.firstRange(of: " column ").map { String(reason[$0.upperBound...]) }
+        }
+        return String(reason[mark.upperBound...])
+    }
+
+    /// - Parameter code: The extended result code (rescode.html).
     init(code: Int32, reason: String, isRefusal: Bool) {
         (self.code, self.reason, self.isRefusal) = (code & 0xFF, reason, isRefusal)
+        constraint =
+            switch code >> 8 {
+            case _ where code & 0xFF == SQLITE_MISMATCH: .type
+            case 1: .check
+            case 5: .notNull
+            case 6, 8, 10: .unique
+            case 12: .type
+            default: .other
+            }
     }
 }
 

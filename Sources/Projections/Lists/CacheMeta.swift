@@ -8,8 +8,10 @@ package struct CacheMeta: Equatable, Sendable {
     package static let version = 4
     private static let tableStart = "table:"
     private static let decoderStart = "decoder:"
+    /// What the value of `format` begins with, in caches of all versions.
+    package static let formatStart = "eventlog.cache/"
     /// The value of `format` in a cache that this version makes.
-    package static let format = "eventlog.cache/\(version)"
+    package static let format = "\(formatStart)\(version)"
 
     /// The log's identity, in hex.
     package let identity: String

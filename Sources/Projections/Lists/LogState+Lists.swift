@@ -31,24 +31,28 @@ extension LogState {
         }
     }
 
-    /// Writes what has changed in some lists, list by list: all rows of a list that is written whole, of any other the rows of
-    /// each thing that may have changed.
+    /// Writes what has changed in some lists, list by list: all rows of a list that is written whole and has changed, of any
+    /// other the rows of each thing that may have changed.
     ///
-    /// - Returns: The lists that were written, and the keys of their things; `nil` keys for a list that was written whole.
-    ///   Lists without a change are left out.
+    /// - Parameter whole: What the lists that are written whole contained before.
+    /// - Returns: The lists that were written, and the keys of their things: of a list that is written whole, those that
+    ///   changed. Lists without a change are left out.
     package func write(
         _ changes: ChangedThings,
         of lists: [StateList],
         asOf: Timestamp,
+        since whole: inout WholeLists,
         to writer: some ListWriter
-    ) throws -> [(list: StateList, keys: [JSONValue]?)] {
-        try lists.compactMap { list -> (list: StateList, keys: [JSONValue]?)? in
+    ) throws -> [(list: StateList, keys: [JSONValue])] {
+        try lists.compactMap { list -> (list: StateList, keys: [JSONValue])? in
+            var keys: [JSONValue] = []
             if list.isWrittenWhole {
+                keys = whole.update(list, of: self, asOf: asOf)
+                if keys.isEmpty { return nil }
                 try writer.clear(list)
                 try forEachListedRow(of: list, asOf: asOf) { try writer.add($0, to: list) }
-                return (list, nil)
+                return (list, keys)
             }
-            var keys: [JSONValue] = []
             for thing in changes.things where list.sections.contains(where: { $0.isTouched(by: thing.key.section) }) {
                 let source = sources[thing.source]
                 let key = source.keyRow(of: list, thing.key)

@@ -62,6 +62,18 @@ public enum StateList: Hashable, Sendable {
         }
     }
 
+    /// The shape of a member's values; `nil` if rows have no such member.
+    package func shape(of member: String) -> MemberShape? {
+        guard members.contains(member) else { return nil }
+        switch self {
+        case .section(let section): return section.shape(of: member)
+        case .history(.message) where member == "fields" || member == "known": return .ofMessageFields
+        case .history where member == "fields" || member == "known": return .open
+        case .history where member == "kinds": return .list(of: .scalar)
+        case .history, .notes, .sources: return .scalar
+        }
+    }
+
     /// Whether a thing can have several rows.
     package var isHistory: Bool { if case .history = self { true } else { false } }
 
@@ -87,7 +99,43 @@ public enum StateList: Hashable, Sendable {
     }
 }
 
+/// What the values of a member are made of, as far as the state decides it: a path of names can be checked by it.
+package indirect enum MemberShape: Sendable {
+    /// A text, a number or a truth value.
+    case scalar
+    /// The remote decides.
+    case open
+    case object([(name: String, shape: MemberShape)])
+    case list(of: MemberShape)
+
+    /// The fields of the history of a message.
+    fileprivate static var ofMessageFields: MemberShape {
+        .object(
+            LentEntry.Field.allCases.map { field in
+                switch field {
+                case .tags, .files, .images: (field.rawValue, .list(of: .scalar))
+                case .attachments: (field.rawValue, .list(of: .open))
+                case .extra, .from, .to: (field.rawValue, .open)
+                case .author, .authorName, .createdAt, .editedAt, .content, .replyTo, .cause: (field.rawValue, .scalar)
+                }
+            }
+        )
+    }
+}
+
 extension Section {
+    /// The shape of a member's values.
+    fileprivate func shape(of member: String) -> MemberShape {
+        switch member {
+        case "extra", "record": .open
+        case "replyTo": .object([("id", .scalar), ("state", .scalar)])
+        case "reactions": .list(of: .object([("emoji", .scalar), ("users", .list(of: .scalar))]))
+        case "attachments": .list(of: .open)
+        case "recipients", "roles", "tags", "files", "images", "unknownColumns", "staleColumns": .list(of: .scalar)
+        default: .scalar
+        }
+    }
+
     /// The members that rows of the state document can have, with `order` of messages. Must name every member that a
     /// fold gives.
     fileprivate var rowMembers: [String] {

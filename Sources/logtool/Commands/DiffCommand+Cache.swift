@@ -56,10 +56,10 @@ private final class CacheListPrinter {
         guard printed < countMax else { return true }
         switch form {
         case .text: try CachePrinter(output: output).print(difference)
-        case .lines: try output.line(CachePrinter.json(difference).text)
+        case .lines: try output.line(CachePrinter(output: output).json(difference).text)
         case .document:
             try output.line(printed == 0 ? #"{"same":false,"differences":["# : ",")
-            try output.write(CachePrinter.json(difference).text.utf8)
+            try output.write(CachePrinter(output: output).json(difference).text.utf8)
         }
         printed += 1
         return true
@@ -69,7 +69,7 @@ private final class CacheListPrinter {
     func finish() throws {
         switch form {
         case .text:
-            for line in differences.lines { try output.line(line) }
+            for line in differences.lines() { try output.line(line) }
             if differences.isEmpty { try output.line("the cache is what the log says") }
         // Each line is one difference, so the counts of the tables have no place here.
         case .lines: break
@@ -77,7 +77,7 @@ private final class CacheListPrinter {
             // The members before the list were not printed yet. With `-n 0` the list stays empty although the sides
             // differ.
             if printed == 0 { try output.write(#"{"same":\#(differences.isEmpty),"differences":["#.utf8) }
-            try output.line(#"],"tables":\#(differences.json.text)}"#)
+            try output.line(#"],"tables":\#(differences.json().text)}"#)
         }
         try output.flush()
     }

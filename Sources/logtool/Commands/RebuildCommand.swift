@@ -85,7 +85,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     @Flag(help: "Print the map of the program's own cache.")
     var printMap = false
 
-    @Flag(help: "Replace a file that was not made by rebuild.")
+    @Flag(help: "Replace a file that was not made by rebuild, or a cache of another schema where none is given.")
     var yes = false
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
@@ -133,7 +133,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         let own = try schema.map { try MappedSchema.app(sql: $0, map: mapping.map ?? "", values: mapping.valuesByName) }
         let schema = try own ?? MappedSchema.own()
         // Opens no log.
-        if back { return try goBack(to, schema) }
+        if back { return try goBack(to) }
         let store = try LogOptions.open(path, isQuiet: output.quiet)
         try tellOfPoint(in: store)
         // JSON targets have no old cache, so none of the modes applies; `validate` has refused them.
@@ -147,6 +147,8 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
             keeping: StateQuery().replayOptions.keeping
         )
         (rebuild.replacesForeign, rebuild.isDryRun) = (yes, dryRun)
+        // A map is more often misspelt than a log without such rows. The program's own has no conditions that matter.
+        if own != nil, !output.quiet { rebuild.noted = { StandardError.line("logtool: \($0)") } }
         if check { return try compare(rebuild) }
         if follow { return try await go(on: rebuild) }
         try build(rebuild)
@@ -179,7 +181,14 @@ extension RebuildCommand {
         var rebuild = rebuild
         let progress = RebuildProgress(output)
         rebuild.report = progress.show
-        rebuild.planned = { plan in if self.plan { try printPlan(plan) } }
+        var planCount = 0
+        rebuild.planned = { plan in
+            guard self.plan else { return }
+            // Rows may be written by now, and the plan must not share a line with their number.
+            progress.end()
+            planCount += 1
+            try printPlan(plan, isSecond: planCount > 1)
+        }
         let made = rebuild
         rebuild.completed = { path in if diff { try printDifferences(made, path, progress) } }
         let built = try rebuild.run()
@@ -248,10 +257,14 @@ extension RebuildCommand {
         let output = output.standardOutput
         if document.json {
             var tables = JSONObject()
-            for table in batch.tables { tables[table.name] = .array(table.keys) }
+            var rows = JSONObject()
+            for table in batch.tables {
+                tables[table.name] = .array(table.keys)
+                rows[table.name] = .int(table.rowCount)
+            }
             let line: JSONObject = [
                 "sequence": .string(batch.meta.sequence.description), "digest": .string(batch.meta.digest),
-                "changed": .object(tables),
+                "changed": .object(tables), "rows": .object(rows),
             ]
             try output.line(JSONValue.object(line).text)
         } else {
@@ -262,12 +275,15 @@ extension RebuildCommand {
         try output.flush()
     }
 
-    /// Prints the plan before it is carried out, so that a long run can be stopped.
-    private func printPlan(_ plan: RebuildPlan) throws {
+    /// Prints the plan before it is carried out, so that a long run can be stopped. A second plan says that it takes the place
+    /// of the first.
+    private func printPlan(_ plan: RebuildPlan, isSecond: Bool) throws {
         let output = output.standardOutput
         if document.json {
-            try output.line(JSONValue.object(["plan": .array(plan.steps.map(\.json))]).text)
+            let replaces: JSONValue? = isSecond ? .bool(true) : nil
+            try output.line(JSONValue.object(["plan": .array(plan.steps.map(\.json)), "replaces": replaces]).text)
         } else {
+            if isSecond { try output.line("this plan takes the place of the one above:") }
             for step in plan.steps { try output.line(DisplayText.escaped(step.line)) }
         }
         try output.flush()
@@ -275,8 +291,8 @@ extension RebuildCommand {
 
     /// Swaps the previous cache in again, and prints its sequence. An earlier cache may lack a readable meta table; then there
     /// is no sequence to print.
-    private func goBack(_ path: String, _ schema: MappedSchema) throws {
-        let meta = try CacheRebuild.goBack(path, schema: schema)
+    private func goBack(_ path: String) throws {
+        let meta = try CacheRebuild.goBack(path)
         let output = output.standardOutput
         if document.json {
             let summary: JSONObject = [
@@ -304,7 +320,7 @@ extension RebuildCommand {
         progress.end()
         let output = output.standardOutput
         if document.json {
-            let differences = first.map { [CachePrinter.json($0)] } ?? []
+            let differences = first.map { [CachePrinter(output: output).json($0)] } ?? []
             let answer: JSONObject = ["same": .bool(first == nil), "differences": .array(differences)]
             try output.line(JSONValue.object(answer).text)
         } else if let first {
@@ -316,24 +332,41 @@ extension RebuildCommand {
         if first != nil { throw Outcome.no }
     }
 
-    /// Prints how the new cache differs from the current one: counts and the first rows, by table.
+    /// Prints how the new cache differs from the current one: the first rows of each table, then its columns and counts.
+    ///
+    /// A current cache that cannot be read is told, and is no reason to keep it.
     private func printDifferences(_ rebuild: CacheRebuild, _ path: String, _ progress: RebuildProgress) throws {
         progress.begin("comparing")
-        var differences = CacheDifferences()
+        var rows = CacheDifferences()
         var shown: [CacheComparison.Difference] = []
-        let isThere = try rebuild.compare(new: path) { difference in
-            if differences.add(difference) <= CacheDifferences.shownMax { shown.append(difference) }
-            return true
+        var tables: [TableChange] = []
+        let isThere: Bool
+        do {
+            isThere = try rebuild.compare(new: path) {
+                tables = $0
+            } row: { difference in
+                if rows.add(difference) <= CacheDifferences.shownMax { shown.append(difference) }
+                return true
+            }
+        } catch let error as EngineError {
+            progress.end()
+            return StandardError.line("logtool: nothing is compared: \(error)")
         }
         // Without a cache there is nothing to compare.
         guard isThere else { return }
         progress.end()
         let output = output.standardOutput
-        // With --json only the summary goes to standard output; the rest is for people.
-        if !document.json {
-            for difference in shown { try CachePrinter(output: output).print(difference) }
-            for line in differences.lines { try output.line(line) }
-            if differences.isEmpty { try output.line("nothing will look different") }
+        let printer = CachePrinter(output: output, way: .oldToNew)
+        if document.json {
+            let changes: JSONObject = [
+                "tables": .array(tables.map(\.json)), "rows": rows.json(.oldToNew),
+                "differences": .array(shown.map(printer.json)),
+            ]
+            try output.line(JSONValue.object(["diff": .object(changes)]).text)
+        } else {
+            for difference in shown { try printer.print(difference) }
+            for line in tables.flatMap(\.lines) + rows.lines(.oldToNew) { try output.line(line) }
+            if tables.isEmpty, rows.isEmpty { try output.line("nothing will look different") }
         }
         try output.flush()
     }

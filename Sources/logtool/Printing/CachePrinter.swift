@@ -1,27 +1,52 @@
 import CacheTables
 import Projections
 
-/// Prints the differences between a cache and a log. `-` and `+` are meant from the log's side: what the cache lacks,
-/// and what it has beyond the log.
+/// Prints the differences between a cache and a log.
 struct CachePrinter {
+    /// Which side comes first: `-` marks what only the first has, `+` what only the second has, and arrows lead from the
+    /// first to the second.
+    enum Way {
+        /// The log first: what the cache lacks, and what it has beyond the log.
+        case logToCache
+        /// The cache first: the rows of the old cache that go, and the new ones that come from the log.
+        case oldToNew
+
+        /// The word of the JSON output for a row that only the log, or only the cache has, or that differs.
+        func word(_ change: CacheComparison.Difference.Change) -> String {
+            switch (self, change) {
+            case (.logToCache, _): change.rawValue
+            case (.oldToNew, .missing): "added"
+            case (.oldToNew, .extra): "removed"
+            case (.oldToNew, .different): "changed"
+            }
+        }
+
+        /// The two values of a field, the first side's first.
+        func values(_ field: CacheComparison.Difference.Field) -> (first: JSONValue?, second: JSONValue?) {
+            let (log, cache) = (field.log?.json, field.cache?.json)
+            return self == .logToCache ? (log, cache) : (cache, log)
+        }
+    }
+
     let output: StandardOutput
+    var way = Way.logToCache
 
     /// Prints one row as text: mark, table and key, then its columns. Texts from log and cache are escaped for the
     /// terminal.
     func print(_ difference: CacheComparison.Difference) throws {
         let (mark, role): (String, Style.Role) =
-            switch difference.change {
-            case .missing: ("-", .removed)
-            case .extra: ("+", .added)
-            case .different: ("~", .changed)
+            switch (difference.change, way) {
+            case (.missing, .logToCache), (.extra, .oldToNew): ("-", .removed)
+            case (.extra, .logToCache), (.missing, .oldToNew): ("+", .added)
+            case (.different, _): ("~", .changed)
             }
         let key = difference.key.map { "\($0.column)=\($0.value.json.string ?? $0.value.json.text)" }
         let name = "\(mark) \(difference.table) \(key.joined(separator: " "))"
         let word =
-            switch difference.change {
-            case .missing: "  (missing in the cache)"
-            case .extra: "  (not in the log)"
-            case .different: ""
+            switch (difference.change, way) {
+            case (.missing, .logToCache): "  (missing in the cache)"
+            case (.extra, .logToCache): "  (not in the log)"
+            default: ""
             }
         try output.line(output.style.text(DisplayText.escaped(name), role) + output.style.text(word, .quiet))
         let printer = FieldPrinter(output: output)
@@ -29,22 +54,24 @@ struct CachePrinter {
             // The member is named only where it says more than the column.
             let isSame = field.member == field.column
             let name = isSame || field.member.isEmpty ? field.column : "\(field.column) (\(field.member))"
-            try printer.printChange(of: DisplayText.escaped(name), from: field.log?.json, to: field.cache?.json)
+            let values = way.values(field)
+            try printer.printChange(of: DisplayText.escaped(name), from: values.first, to: values.second)
         }
     }
 
-    /// One row as JSON (`docs/cli-json.md`): `a` is the value from the log, `b` the one from the cache.
-    static func json(_ difference: CacheComparison.Difference) -> JSONValue {
+    /// One row as JSON (`docs/cli-json.md`): `a` is the value of the first side, `b` that of the second.
+    func json(_ difference: CacheComparison.Difference) -> JSONValue {
         var key = JSONObject()
         for part in difference.key { key[part.column] = part.value.json }
         var fields = JSONObject()
         for field in difference.fields {
+            let values = way.values(field)
             fields[field.column] = .object([
-                "member": .string(field.member), "a": field.log?.json, "b": field.cache?.json,
+                "member": .string(field.member), "a": values.first, "b": values.second,
             ])
         }
         return .object([
-            "table": .string(difference.table), "key": .object(key), "change": .string(difference.change.rawValue),
+            "table": .string(difference.table), "key": .object(key), "change": .string(way.word(difference.change)),
             "fields": .object(fields),
         ])
     }
@@ -82,26 +109,79 @@ struct CacheDifferences {
     }
 
     /// `messages: 1 missing, 2 different`.
-    var lines: [String] {
+    func lines(_ way: CachePrinter.Way = .logToCache) -> [String] {
         tables.map { table in
-            let parts = [
-                (table.counts.missing, "missing"), (table.counts.extra, "extra"), (table.counts.different, "different"),
-            ]
-            let counts = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-            return DisplayText.escaped("\(table.name): \(counts)")
+            let counts = table.counts.all.filter { $0.count > 0 }.map { "\($0.count) \(way.word($0.change))" }
+            return DisplayText.escaped("\(table.name): \(counts.joined(separator: ", "))")
         }
     }
 
     /// The counts as in `docs/cli-json.md`, in the map's order.
-    var json: JSONValue {
+    func json(_ way: CachePrinter.Way = .logToCache) -> JSONValue {
         .array(
             tables.map { table in
-                .object([
-                    "table": .string(table.name), "missing": .int(table.counts.missing),
-                    "extra": .int(table.counts.extra), "different": .int(table.counts.different),
-                ])
+                var counts: JSONObject = ["table": .string(table.name)]
+                for (change, count) in table.counts.all { counts[way.word(change)] = .int(count) }
+                return .object(counts)
             }
         )
+    }
+}
+
+extension CacheDifferences.Counts {
+    fileprivate var all: [(change: CacheComparison.Difference.Change, count: Int)] {
+        [(.missing, missing), (.extra, extra), (.different, different)]
+    }
+}
+
+extension TableChange {
+    /// The change as lines of text, such as `post: new column edited`.
+    var lines: [String] {
+        var found: [String] = []
+        switch kind {
+        case .new(let rows): found.append("new, \(Self.rows(rows))")
+        case .gone(let rows): found.append("goes, \(Self.rows(rows))")
+        case .counted(let before, let after, let reason):
+            found.append("\(Self.rows(before)) before, \(after) after; not compared, because \(reason)")
+        case .compared: break
+        }
+        if !newColumns.isEmpty { found.append("new \(Self.columns(newColumns))") }
+        if !goneColumns.isEmpty {
+            found.append("\(Self.columns(goneColumns)) \(goneColumns.count == 1 ? "goes" : "go")")
+        }
+        for column in retypedColumns {
+            found.append("column \(column.name) becomes \(column.after), was \(column.before)")
+        }
+        return found.map { DisplayText.escaped("\(table): \($0)") }
+    }
+
+    /// The change as JSON.
+    var json: JSONValue {
+        var change: JSONObject = ["table": .string(table)]
+        switch kind {
+        case .new(let rows): (change["change"], change["after"]) = (.string("added"), .int(rows))
+        case .gone(let rows): (change["change"], change["before"]) = (.string("removed"), .int(rows))
+        case .counted(let before, let after, let reason):
+            change["change"] = .string("changed")
+            (change["before"], change["after"], change["reason"]) = (.int(before), .int(after), .string(reason))
+        case .compared: change["change"] = .string("changed")
+        }
+        if !newColumns.isEmpty { change["newColumns"] = .array(newColumns.map { .string($0) }) }
+        if !goneColumns.isEmpty { change["goneColumns"] = .array(goneColumns.map { .string($0) }) }
+        if !retypedColumns.isEmpty {
+            change["retypedColumns"] = .array(
+                retypedColumns.map {
+                    .object(["name": .string($0.name), "a": .string($0.before), "b": .string($0.after)])
+                }
+            )
+        }
+        return .object(change)
+    }
+
+    private static func rows(_ count: Int) -> String { "\(count) \(count == 1 ? "row" : "rows")" }
+
+    private static func columns(_ names: [String]) -> String {
+        "\(names.count == 1 ? "column" : "columns") \(names.joined(separator: ", "))"
     }
 }
 
