@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 package import Projections
 
 #if canImport(FoundationEssentials)
@@ -55,7 +55,13 @@ package struct CacheComparison {
     /// Cost: writes all mapped rows of the state into the new file.
     ///
     /// - Throws: `EngineError` if the cache lacks a table or column, or is no readable database.
-    init(of state: borrowing LogState, _ map: CacheMap, with cache: SQLiteConnection, at path: String) throws {
+    init(
+        of state: borrowing LogState,
+        _ map: CacheMap,
+        events: EventSource,
+        with cache: SQLiteConnection,
+        at path: String
+    ) throws {
         let log = try SQLiteConnection(path, .building)
         try cache.checkIsReadable()
         for table in map.tables {
@@ -67,7 +73,10 @@ package struct CacheComparison {
             try log.run("CREATE TABLE \(table.name.quotedSQL) (\(list)\(constraint))")
         }
         let tables = try MappedTables(map, in: log)
-        try log.transaction { try tables.insertAll(of: state) }
+        try log.transaction {
+            try tables.insertAll(of: state)
+            try events.insert(through: state.sequence, into: tables)
+        }
         self.init(map, log: log, cache: cache)
     }
 
@@ -76,17 +85,21 @@ package struct CacheComparison {
     ///
     /// Memory stays bounded: the log's rows are in a file, and SQLite sorts both sides.
     ///
+    /// - Parameter store: The state's log, for tables of its events.
     /// - Throws: `EngineError` if the cache cannot be read.
     package static func compare(
         _ state: borrowing LogState,
         _ map: CacheMap,
+        of store: EventStore,
         with path: String,
         _ body: (Difference) throws -> Bool
     ) throws {
         let folder = try ScratchFolder(in: FileManager.default.temporaryDirectory.path)
         try SQLiteConnection.telling("read the cache", path) {
             let cache = try SQLiteConnection(path, .reading, .reading)
-            try CacheComparison(of: state, map, with: cache, at: folder.path + "/log.sqlite").forEachDifference(body)
+            let events = EventSource(store: store, generation: try store.read { $0.generationNumber })
+            try CacheComparison(of: state, map, events: events, with: cache, at: folder.path + "/log.sqlite")
+                .forEachDifference(body)
         }
     }
 
@@ -228,7 +241,7 @@ private final class TableWalk {
 }
 
 extension SQLiteValue {
-    fileprivate var isNull: Bool { if case .null = self { true } else { false } }
+    package var isNull: Bool { if case .null = self { true } else { false } }
 }
 
 extension SQLiteConnection {

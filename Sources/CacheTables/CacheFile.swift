@@ -209,25 +209,39 @@ package struct CacheFile {
 /// The lock is on an open file, so the system releases it when the process ends, however it ends.
 final class CacheFolder {
     let folder: Folder
-    private let parent: Folder
-    private let folderName: String
+    /// Where the link is, and the folder's name there; `nil` for a folder without a link.
+    private let place: (parent: Folder, folderName: String)?
     /// The open lock file; closing it releases the lock.
     private let lock: OpenFile
 
     /// - Throws: `EngineError` with code `locked` while another rebuild of the same cache runs.
     fileprivate init(_ cache: CacheFile, parent: String, folderName: String) throws {
-        self.parent = try Folder(at: parent)
-        self.folderName = folderName
-        folder = try self.parent.folderMadeIfMissing(folderName)
+        let parent = try Folder(at: parent)
+        place = (parent, folderName)
+        folder = try parent.folderMadeIfMissing(folderName)
         lock = try folder.fileMadeIfMissing("lock")
         guard lock.takeLock() else {
             throw EngineError("rebuild \"\(cache.path)\": another rebuild of it is running", code: .locked)
         }
     }
 
+    /// A folder of others, in which the file with the greatest number is the one in use. Waits until the lock is free.
+    ///
+    /// - Parameter waiting: Called once if another process has the lock.
+    init(_ folder: Folder, lockName: String, waiting: () -> Void) throws {
+        (self.folder, place) = (folder, nil)
+        lock = try folder.fileMadeIfMissing(lockName)
+        var isWaiting = false
+        while !lock.takeLock() {
+            if !isWaiting { waiting() }
+            isWaiting = true
+            usleep(20_000)
+        }
+    }
+
     /// Makes a file with `build` and syncs it. It gets its name only once it is complete. So a file with a number is
     /// always whole.
-    fileprivate func make<Result>(_ name: String, _ build: (String) throws -> Result) throws -> Result {
+    func make<Result>(_ name: String, _ build: (String) throws -> Result) throws -> Result {
         let unfinished = name + ".unfinished"
         do {
             _ = try folder.makeFile(unfinished)
@@ -246,6 +260,7 @@ final class CacheFolder {
     /// Points the path at a file of the folder, by renaming a new link over it. Readers see the old target or the new
     /// one, at every instant.
     fileprivate func link(_ name: String, at path: String) throws {
+        guard let (parent, folderName) = place else { return assertionFailure("only a cache file has a link") }
         let link = folder.path(of: "link")
         // A rebuild that was killed here left its link. It is removed, not followed (I22).
         unlink(link)
@@ -261,7 +276,7 @@ final class CacheFolder {
     }
 
     /// Removes databases together with their WAL, shared-memory and journal files. Failures are ignored.
-    fileprivate func removeAll(_ names: [String]) throws {
+    func removeAll(_ names: [String]) throws {
         for name in names {
             for suffix in ["", "-wal", "-shm", "-journal"] { try? folder.removeFile(name + suffix) }
         }
@@ -269,7 +284,7 @@ final class CacheFolder {
 
     /// The finished files, in the order of their names. Removes leftovers of killed rebuilds on the way; the lock shows
     /// that none of them is in use.
-    fileprivate func numberedFiles() throws -> [(name: String, number: Int)] {
+    func numberedFiles() throws -> [(name: String, number: Int)] {
         try folder.names().compactMap { name in
             if name.hasSuffix(".sqlite.unfinished") { try removeAll([name]) }
             return Self.number(of: name).map { (name, $0) }
@@ -279,7 +294,7 @@ final class CacheFolder {
     /// The name of the next file, with a number behind those of some files.
     ///
     /// - Throws: `EngineError` if no number is left behind them: a file of another name would not be found again.
-    fileprivate func nextName(after files: [(name: String, number: Int)]) throws -> String {
+    func nextName(after files: [(name: String, number: Int)]) throws -> String {
         let last = files.max { $0.number < $1.number }
         let name = Self.name((last?.number ?? 0) + 1)
         if Self.number(of: name) != nil { return name }

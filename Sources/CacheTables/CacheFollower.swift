@@ -31,8 +31,8 @@ package struct CacheFollower {
     private let options: ReplayOptions
     /// What the lists that are written whole contain in the cache.
     private var wholeLists: WholeLists
-    /// `ReadSession.decidedAt` of the log when the state was folded: where its last compaction was decided.
-    private let decidedAt: SequenceNumber
+    /// That of the log when the state was folded.
+    private let revision: LogRevision
     /// The state that the cache holds.
     private(set) var state: LogState
     private(set) var meta: CacheMeta
@@ -42,15 +42,14 @@ package struct CacheFollower {
     /// - Parameters:
     ///   - state: The state that the cache holds.
     ///   - meta: The cache's meta table.
-    ///   - decidedAt: Where the log's last compaction was decided; read no later than the state, so that a compaction
-    ///     in between is noticed.
+    ///   - revision: That of the log; read no later than the state, so that a compaction in between is noticed.
     /// - Throws: `EngineError` if a table lacks the columns that identify the rows of one thing.
     init(
         _ map: CacheMap,
         at path: String,
         state: LogState,
         meta: CacheMeta,
-        decidedAt: SequenceNumber,
+        revision: LogRevision,
         options: ReplayOptions
     ) throws {
         // Triggers and generated columns of the schema run for the rows, and the file may have others than the schema's.
@@ -58,11 +57,14 @@ package struct CacheFollower {
         try map.checkCanBeFollowed(sourceCount: state.sourceNames.count)
         tables = try FollowedTables(map, in: connection)
         wholeLists = WholeLists(tables.lists, of: state, asOf: CacheMeta.asOf(state))
-        (self.state, self.meta, self.decidedAt, self.options) = (state, meta, decidedAt, options)
+        (self.state, self.meta, self.revision, self.options) = (state, meta, revision, options)
     }
 
-    /// False once the log was compacted again: the compaction may have dropped events that the state contains.
-    func continues(in session: borrowing ReadSession) -> Bool { session.decidedAt == decidedAt }
+    /// False once the log was compacted again: the compaction may have dropped events that the state contains. Of a map
+    /// with events also false once the log was rewritten in any way.
+    func continues(in session: borrowing ReadSession) -> Bool {
+        revision.continues(in: session, for: tables.map)
+    }
 
     /// Folds the next events and writes their changes; `nil` if there are none up to `end`, or to the head.
     ///
@@ -76,12 +78,13 @@ package struct CacheFollower {
         if state.sourceNames.count > sources {
             try tables.map.checkCanBeFollowed(sourceCount: state.sourceNames.count)
         }
-        return try write(changes)
+        return try write(changes, session)
     }
 
     /// Writes one batch in one transaction.
-    private mutating func write(_ changes: ChangedThings) throws -> Batch {
+    private mutating func write(_ changes: ChangedThings, _ session: borrowing ReadSession) throws -> Batch {
         assert(meta.sequence < state.sequence, "each batch moves the cache forward")
+        let events = meta.sequence.next...state.sequence
         meta.advance(to: &state)
         let meta = meta
         // An error rolls rows, sequence and digest back together, so the cache stays at the batch before.
@@ -94,7 +97,8 @@ package struct CacheFollower {
                 asOf: CacheMeta.asOf(state),
                 since: &wholeLists,
                 to: tables
-            ) where list.isWrittenWhole { tables.note(keys, of: list) }
+            ) where list.isWrittenWhole { tables.note(keys, of: .state(list)) }
+            try tables.insertEvents(of: session, in: events)
             try meta.write(to: tables.connection, table: tables.map.metaTable)
             return tables.changed
         }
@@ -136,26 +140,37 @@ private final class FollowedTables: ListWriter {
     }
 
     /// Notes the things that changed in a list that was written whole.
-    func note(_ changed: [JSONValue], of list: StateList) {
+    func note(_ changed: [JSONValue], of list: MappedList) {
         for index in tables.targets(of: list) { keys[index] += changed }
     }
 
+    /// Inserts new events and notes them.
+    func insertEvents(of session: borrowing ReadSession, in range: ClosedRange<SequenceNumber>) throws {
+        if !map.hasEvents { return }
+        try tables.insertEvents(of: session, in: range)
+        for index in tables.targets(of: .events) where tables.counts[index] > countsBefore[index] {
+            keys[index] = (range.lowerBound.rawValue...range.upperBound.rawValue).map {
+                .object(["sequence": .string("\($0)")])
+            }
+        }
+    }
+
     func clear(_ list: StateList) throws {
-        for index in tables.targets(of: list) { try deletions[index].deleteAll() }
+        for index in tables.targets(of: .state(list)) { try deletions[index].deleteAll() }
     }
 
     func add(_ row: ListedRow, to list: StateList) throws {
-        try tables.insert(row, of: list)
+        try tables.insert(row, of: .state(list))
     }
 
     /// All rows of the thing go first: one thing can have several rows (reactions), and now fewer than before. A table
     /// whose conditions the thing neither met nor meets has not changed.
     func replace(_ key: JSONValue, by rows: [JSONValue], in list: StateList) throws {
-        let targets = tables.targets(of: list)
+        let targets = tables.targets(of: .state(list))
         let before = try targets.map { index in
             (isDeleted: try deletions[index].delete(key) > 0, count: tables.counts[index])
         }
-        for row in rows { try tables.insert(.value(row), of: list) }
+        for row in rows { try tables.insert(.value(row), of: .state(list)) }
         for (index, before) in zip(targets, before) where before.isDeleted || tables.counts[index] > before.count {
             keys[index].append(key)
         }

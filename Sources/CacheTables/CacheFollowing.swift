@@ -19,7 +19,7 @@ package struct CacheFollowing {
     private let place: CacheFolder
     private var follower: CacheFollower?
     /// A cache that was just built; its follower begins with the next step.
-    private var built: (state: LogState, meta: CacheMeta, decidedAt: SequenceNumber)?
+    private var built: (state: LogState, meta: CacheMeta, revision: LogRevision)?
 
     /// Locks the cache, and writes nothing yet.
     ///
@@ -39,13 +39,13 @@ package struct CacheFollowing {
     /// - Throws: `EngineError` if a table has no columns that find a thing's rows again (`CacheFollower`); the errors of the log.
     package mutating func step() throws -> Step? {
         if let built = built.take() {
-            follower = try rebuild.follower(built.state, built.meta, built.decidedAt)
+            follower = try rebuild.follower(built.state, built.meta, built.revision)
         }
         if follower == nil {
             // Before the state is folded, so that a compaction in between is noticed.
-            let decidedAt = try rebuild.store.read { $0.decidedAt }
-            follower = try resumed(decidedAt)
-            if follower == nil { return .built(try build(decidedAt)) }
+            let revision = try rebuild.revision()
+            follower = try resumed(revision)
+            if follower == nil { return .built(try build(revision)) }
         }
         var isCompacted = false
         let batch = try SQLiteConnection.telling("write the cache", rebuild.file.path) {
@@ -61,20 +61,20 @@ package struct CacheFollowing {
         return try step()
     }
 
-    private mutating func build(_ decidedAt: SequenceNumber) throws -> BuiltCache {
+    private mutating func build(_ revision: LogRevision) throws -> BuiltCache {
         var state = try rebuild.state()
         // Before the swap: a cache that cannot be followed must not take the place of another.
         try rebuild.schema.map.checkCanBeFollowed(sourceCount: state.sourceNames.count)
-        let meta = try rebuild.meta(of: &state)
+        let meta = try rebuild.meta(of: &state, revision)
         let plan = RebuildPlan(whole: rebuild.schema.map, because: "there is no cache to go on with")
-        let made = try rebuild.build(state, meta, by: plan, holding: place)
-        built = (state, meta, decidedAt)
+        let made = try rebuild.build(state, meta, revision, by: plan, holding: place)
+        built = (state, meta, revision)
         return made
     }
 
     /// Continues from a cache of the same log, schema and profile; `nil` if there is none. The state is folded to the
     /// cache's sequence, mostly from a kept state.
-    private func resumed(_ decidedAt: SequenceNumber) throws -> CacheFollower? {
+    private func resumed(_ revision: LogRevision) throws -> CacheFollower? {
         let (file, schema) = (rebuild.file, rebuild.schema)
         guard try file.occupant() != .nothing, let known = try? SQLiteConnection(file.target, .reading, .reading),
             let meta = CacheMeta(known, table: schema.map.metaTable), meta.schema == schema.hash,
@@ -83,7 +83,7 @@ package struct CacheFollowing {
         guard try rebuild.store.read({ session in meta.canContinue(in: session) }) else { return nil }
         var state = try rebuild.state(at: Point(meta.sequence.description))
         // The digest included: a cache that holds something else is built anew.
-        guard try rebuild.meta(of: &state) == meta else { return nil }
-        return try rebuild.follower(state, meta, decidedAt)
+        guard try rebuild.meta(of: &state, revision) == meta else { return nil }
+        return try rebuild.follower(state, meta, revision)
     }
 }

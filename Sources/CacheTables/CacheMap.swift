@@ -9,7 +9,7 @@ package struct CacheMap: Sendable {
     final class Table: Sendable {
         let name: String
         /// The list that the rows come from.
-        let list: StateList
+        let list: MappedList
         /// Members that are lists, outermost first. Each element gives a row and takes its list's place in that row.
         let each: [MemberPath]
         let columns: [CacheColumn]
@@ -25,7 +25,7 @@ package struct CacheMap: Sendable {
 
         init(
             name: String,
-            list: StateList,
+            list: MappedList,
             each: [MemberPath],
             columns: [CacheColumn],
             key: [String],
@@ -130,7 +130,7 @@ extension CacheMap.Table {
     ///
     /// Cost: a walk over the rows of the list.
     func reasonForNoRow(in state: borrowing LogState, of map: CacheMap) -> String? {
-        if conditions.isEmpty { return nil }
+        guard !conditions.isEmpty, case .state(let list) = list else { return nil }
         var count = 0
         var seen = conditions.map { _ in [String]() }
         state.forEachListedRow(of: list, asOf: CacheMeta.asOf(state)) { row in
@@ -175,6 +175,9 @@ extension String {
 }
 
 extension CacheMap {
+    /// Whether a table is filled from the events of the log.
+    var hasEvents: Bool { tables.contains { $0.list == .events } }
+
     /// The map reduced to the tables with these names.
     func only(_ names: Set<String>) -> CacheMap {
         CacheMap(name: name, tables: tables.filter { names.contains($0.name) }, metaTable: metaTable)

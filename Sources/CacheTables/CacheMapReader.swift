@@ -56,8 +56,8 @@ struct CacheMapReader {
         let members = try known(entry.value, Self.tableMembers, in: place)
         guard let from = members["from"] else { throw failure("\(place) has no from", entry.line) }
         let path = try scalar(from, "from").split(separator: ".").map(String.init)
-        guard let list = path.first.flatMap({ StateList(name: $0) }) else {
-            let names = StateList.all.map(\.name).joined(separator: ", ")
+        guard let list = path.first.flatMap({ MappedList(name: $0) }) else {
+            let names = MappedList.all.map(\.name).joined(separator: ", ")
             throw failure("\(place): the state has no list \"\(path.first ?? "")\"; there are \(names)", from.line)
         }
         // `messages.reactions.users` has two lists: `reactions`, then `reactions.users`, whose path goes through the
@@ -128,7 +128,7 @@ struct CacheMapReader {
 extension CacheMapReader {
     /// The members that a path in one table may name.
     private struct Scope {
-        let list: StateList
+        let list: MappedList
         /// The lists within a row whose elements give the table's rows, outermost first.
         var each: [MemberPath] = []
 

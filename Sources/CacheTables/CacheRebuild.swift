@@ -77,8 +77,9 @@ public struct CacheRebuild {
     /// - Throws: `UnusableCache` if the plan's base cannot give its rows. Mostly that is found before the plan is told.
     private func run(_ plan: RebuildPlan) throws -> BuiltCache {
         let copy = try plan.base.map { try CacheCopy(plan, of: $0, metaTable: schema.map.metaTable) }
+        let revision = try revision()
         var state = try state(at: plan.base.flatMap { Point("\($0.meta.sequence)") } ?? point)
-        let meta = try meta(of: &state)
+        let meta = try meta(of: &state, revision)
         // Rows may be copied only if the previous cache held exactly this state. A changed decoder may have changed the
         // digest, too; then nothing shows whether the cache was right.
         if let base = plan.base, base.meta.digest != meta.digest, base.meta.changedDecoders.isEmpty {
@@ -86,7 +87,7 @@ public struct CacheRebuild {
         }
         try planned(plan)
         // Before the comparison and the swap, so that both see the rows of the plan's end.
-        return try build(state, meta, by: plan, copying: copy) { try bringUp($0, state, $1, to: plan.base) }
+        return try build(state, meta, revision, by: plan, copying: copy) { try bringUp($0, state, $1, to: plan.base) }
     }
 
     /// Refuses to replace what somebody else made; a dry run may compare with it. Refuses also, where the schema is the
@@ -111,6 +112,9 @@ public struct CacheRebuild {
         throw EngineError("rebuild \"\(file.path)\": the cache was made with \(other); \(advice)", code: .refused)
     }
 
+    /// The log's revision now.
+    func revision() throws -> LogRevision { try store.read { LogRevision(of: $0) } }
+
     /// The state at the rebuild's point.
     func state() throws -> LogState { try state(at: point) }
 
@@ -132,14 +136,14 @@ public struct CacheRebuild {
 
     /// The meta table of a cache of this state and schema. A schema whose SQL does not run has no table hashes;
     /// building it reports the error.
-    func meta(of state: inout LogState) throws -> CacheMeta {
+    func meta(of state: inout LogState, _ revision: LogRevision) throws -> CacheMeta {
         let identity = try store.read { try $0.identity() }
         let meta = CacheMeta(
             of: &state,
             identity: identity,
             profile: profile.rawValue,
             schema: schema.hash,
-            tables: (try? schema.tableHashes()) ?? [:]
+            tables: (try? schema.tableHashes(generation: revision.generation)) ?? [:]
         )
         var options = ReplayOptions()
         (options.profile, options.keeping) = (profile, keeping)
@@ -155,6 +159,7 @@ public struct CacheRebuild {
     func build(
         _ state: borrowing LogState,
         _ meta: CacheMeta,
+        _ revision: LogRevision,
         by plan: RebuildPlan,
         copying copy: CacheCopy? = nil,
         holding place: CacheFolder? = nil,
@@ -162,6 +167,7 @@ public struct CacheRebuild {
     ) throws -> BuiltCache {
         var writer = CacheWriter(schema: schema, report: report)
         writer.pageSize = try file.pageSize()
+        writer.events = EventSource(store: store, generation: revision.generation)
         return try file.replace(holding: place) { path in
             try completed(path)
             return !isDryRun
@@ -218,8 +224,8 @@ extension CacheRebuild {
         // Building the same schema again is how a user repairs a cache, so nothing is copied.
         if meta.schema == schema.hash, meta.changedDecoders.isEmpty { return whole("the schema is that of the cache") }
         guard meta.profile == profile.rawValue else { return whole("the cache is of another profile") }
-        let hashes = (try? schema.tableHashes()) ?? [:]
         return try store.read { session in
+            let hashes = (try? schema.tableHashes(generation: session.generationNumber)) ?? [:]
             let identity = CacheMeta.text(ofIdentity: try session.identity())
             guard identity == meta.identity else { return whole("the cache is of another log") }
             // Fixed here, so that events appended meanwhile do not move the end of this run.
@@ -236,7 +242,7 @@ extension CacheRebuild {
                     return whole("newer events cannot be written into a copy (\(error))")
                 }
             }
-            let base = RebuildPlan.Base(path: file.target, meta: meta, end: end, decidedAt: session.decidedAt)
+            let base = RebuildPlan.Base(path: file.target, meta: meta, end: end, revision: LogRevision(of: session))
             return RebuildPlan(schema.map, hashes, over: base, kinds: kinds)
         }
     }
@@ -275,7 +281,7 @@ extension CacheRebuild {
         _ meta: CacheMeta,
         to base: RebuildPlan.Base
     ) throws -> CacheMeta {
-        var follower = try follower(state, meta, base.decidedAt, at: path)
+        var follower = try follower(state, meta, base.revision, at: path)
         try SQLiteConnection.telling("write the cache", path) {
             try store.read { session in
                 guard follower.continues(in: session) else {
@@ -292,7 +298,7 @@ extension CacheRebuild {
     func follower(
         _ state: LogState,
         _ meta: CacheMeta,
-        _ decidedAt: SequenceNumber,
+        _ revision: LogRevision,
         at path: String? = nil
     ) throws -> CacheFollower {
         var replay = ReplayOptions()
@@ -303,7 +309,7 @@ extension CacheRebuild {
                 at: path ?? file.target,
                 state: state,
                 meta: meta,
-                decidedAt: decidedAt,
+                revision: revision,
                 options: replay
             )
         }
@@ -353,7 +359,7 @@ extension CacheRebuild {
         try refuseOtherSchema(advice: "give them")
         let state = try state()
         begin()
-        try CacheComparison.compare(state, schema.map, with: file.path, body)
+        try CacheComparison.compare(state, schema.map, of: store, with: file.path, body)
         return state.sequence
     }
 

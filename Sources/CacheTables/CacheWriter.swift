@@ -8,6 +8,8 @@ struct CacheWriter {
     let report: (CacheWork) -> Void
     /// The page size that the file must have; `nil` if the schema may choose.
     var pageSize: Int?
+    /// The log, for tables of its events; `nil` if the map has none.
+    var events: EventSource?
     /// The page size of a file whose schema names none. Rows and indexes are written in order, so that larger pages than
     /// SQLite's 4 KiB make fewer calls of the system and lower trees.
     private static let usualPageSize = 16_384
@@ -23,7 +25,8 @@ struct CacheWriter {
     ///   - plan: Which rows are copied from another cache of the same state instead.
     ///   - copy: The other cache, if the plan has one.
     /// - Returns: The rows of each table.
-    /// - Throws: `EngineError` that names the file, or the schema's line; `UnusableCache`.
+    /// - Throws: `EngineError` that names the file, or the schema's line; `UnusableCache`; `EventLogError` if an event cannot
+    ///   be read.
     func write(
         _ state: borrowing LogState,
         meta: CacheMeta,
@@ -35,12 +38,12 @@ struct CacheWriter {
             let connection = try SQLiteConnection(path, .building, .schema)
             // Takes effect only before the first table is made. A schema's own page size comes later.
             try connection.run("PRAGMA page_size = \(pageSize ?? Self.usualPageSize)")
-            let later = try connection.runTables(of: schema.script)
+            let later = try connection.runTables(of: schema.scripts)
             try makeMetaTable(connection)
             return try connection.transaction {
                 let counts = try writeRows(of: state, by: plan, copy, connection)
                 report(.indexing)
-                try connection.run(later, of: schema.script, rows: counts.reduce(0) { $0 + $1.count })
+                try connection.run(later, rows: counts.reduce(0) { $0 + $1.count })
                 try meta.write(to: connection, table: schema.map.metaTable)
                 if let files = schema.files {
                     try CacheOrigin.write(files, to: connection, table: schema.map.metaTable)
@@ -63,6 +66,7 @@ struct CacheWriter {
         report(.writing(rows: 0))
         let made = try MappedTables(schema.map.only(plan.tables { $0 == .log }), in: connection)
         try made.insertAll(of: state) { report(.writing(rows: $0)) }
+        try events?.insert(through: state.sequence, into: made) { report(.writing(rows: $0)) }
         let renewed = plan.renewedSources
         let both = try MappedTables(schema.map.only(plan.tables { $0 != .log && $0 != .cache }), in: connection)
         try both.insertAll(of: state) {

@@ -14,12 +14,13 @@ final class MemberPath: Sendable {
     /// Returns `nil` if rows of the list have no such member.
     ///
     /// - Parameter hasPlace: True for tables whose rows are elements of a list.
-    init?(_ name: String, in list: StateList, hasPlace: Bool) {
-        names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    init?(_ name: String, in list: MappedList, hasPlace: Bool) {
+        let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        self.names = names
         guard let first = names.first, !names.contains("") else { return nil }
         isPlace = !list.members.contains(first) && hasPlace && first == "place"
         guard isPlace || list.members.contains(first) else { return nil }
-        path = isPlace ? nil : RowPath(names, in: list)
+        path = isPlace ? nil : list.ofState.flatMap { RowPath(names, in: $0) }
         self.name = name
     }
 }

@@ -11,7 +11,8 @@ public struct MappedSchema: Sendable {
         let map: String
     }
 
-    let script: SQLScript
+    /// The SQL: the schema's own, and that of the table of events.
+    let scripts: [SQLScript]
     package let map: CacheMap
     /// `nil` for the program's own schema.
     let files: Files?
@@ -29,6 +30,32 @@ public struct MappedSchema: Sendable {
     /// The program's own cache. Parsed at each use like any other map, so that both take one way.
     public static func own() throws -> MappedSchema {
         try MappedSchema(sql: OwnSchema.sql, name: "the own schema", map: OwnSchema.map, name: "the own map")
+    }
+
+    /// The schema with a table `events` besides: the log's events with their payloads as JSON.
+    ///
+    /// - Throws: `EngineError` if the schema's map has a table of this name.
+    public func withEvents() throws -> MappedSchema {
+        let events = try CacheMapReader(name: "the map of events").read(OwnSchema.eventsMap)
+        let names = Set(events.tables.map { $0.name.lowercased() })
+        if let taken = map.tables.first(where: { names.contains($0.name.lowercased()) }) {
+            throw map.failure(
+                "table \"\(taken.name)\" has the name of the events' table; leave one of the two out",
+                line: taken.line
+            )
+        }
+        let parts = [hash, OwnSchema.eventsSQL, OwnSchema.eventsMap]
+        return MappedSchema(
+            // Last: an app may set the page size, which must come before any table.
+            scripts: scripts + [SQLScript(name: "the schema of events", text: OwnSchema.eventsSQL)],
+            map: CacheMap(name: map.name, tables: map.tables + events.tables, metaTable: map.metaTable),
+            files: files,
+            hash: Hasher256.hash(parts.flatMap { Array($0.utf8) + [0] }).hex
+        )
+    }
+
+    private init(scripts: [SQLScript], map: CacheMap, files: Files?, hash: String) {
+        (self.scripts, self.map, self.files, self.hash) = (scripts, map, files, hash)
     }
 
     /// Reads an app's schema from its two files.
@@ -77,7 +104,7 @@ public struct MappedSchema: Sendable {
         files: Files? = nil
     ) throws {
         self.files = files
-        script = SQLScript(name: name, text: sql)
+        scripts = [SQLScript(name: name, text: sql)]
         self.map = try CacheMapReader(name: mapName, values: values).read(map)
         let parts =
             ["\(Self.mappingVersion)", sql, map] + values.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
@@ -104,12 +131,15 @@ extension MappedSchema {
     /// what the log gives.
     ///
     /// Cost: runs the schema in an empty database in memory.
-    func tableHashes() throws -> [String: String] {
+    ///
+    /// - Parameter generation: The log's generation. Tables of events belong to one, because a rewrite may have replaced or
+    ///   dropped payloads.
+    func tableHashes(generation: UInt32) throws -> [String: String] {
         let connection = try SQLiteConnection(":memory:", .building, .schema)
         guard let sqlGuard = connection.sqlGuard else { return [:] }
-        let later = try connection.runTables(of: script)
+        let later = try connection.runTables(of: scripts)
         sqlGuard.forgetWrites()
-        try connection.run(later, of: script, rows: 0)
+        try connection.run(later, rows: 0)
         var changed = sqlGuard.written
         for table in map.tables {
             sqlGuard.forgetWrites()
@@ -120,19 +150,20 @@ extension MappedSchema {
         }
         var hashes: [String: String] = [:]
         for table in map.tables where !changed.contains(table.name.lowercased()) {
-            hashes[table.name] = try hash(of: table, in: connection)
+            hashes[table.name] = try hash(of: table, generation: generation, in: connection)
         }
         return hashes
     }
 
     /// The hash of a table's stored SQL and map; `nil` if the schema does not make the table.
-    private func hash(of table: CacheMap.Table, in connection: SQLiteConnection) throws -> String? {
+    private func hash(of table: CacheMap.Table, generation: UInt32, in connection: SQLiteConnection) throws -> String? {
         let rows = try connection.rows(
             "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
             [.text(table.name)]
         )
         guard case .text(let sql)? = rows.first?.first else { return nil }
-        let parts = ["\(Self.mappingVersion)", sql] + table.identity
+        let generations = table.list == .events ? ["generation \(generation)"] : []
+        let parts = ["\(Self.mappingVersion)", sql] + table.identity + generations
         return Hasher256.hash(parts.flatMap { Array($0.utf8) + [0] }).hex
     }
 }

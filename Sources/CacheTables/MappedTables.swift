@@ -70,17 +70,17 @@ final class MappedTables {
         }
     }
 
-    /// The lists that the tables are filled from.
+    /// The lists of the state that the tables are filled from.
     var lists: [StateList] { maker.lists }
 
     /// The indexes in the map of the tables that are filled from a list, ascending.
-    func targets(of list: StateList) -> [Int] { maker.tables(of: list).map(\.target) }
+    func targets(of list: MappedList) -> [Int] { maker.tables(of: list).map(\.target) }
 
     /// Inserts the rows that one row of a list gives into every table filled from that list. The tables may have
     /// triggers.
     ///
     /// - Throws: as `insertAll`.
-    func insert(_ row: ListedRow, of list: StateList) throws {
+    func insert(_ row: ListedRow, of list: MappedList) throws {
         let batch = CellBatch()
         for (table, target) in maker.tables(of: list) { table.addRows(of: row, target: target, to: batch) }
         try insert(batch, eachAlone: true)
@@ -100,7 +100,7 @@ final class MappedTables {
     ) throws {
         var done = 0
         try state.forEachBatch(of: lists, asOf: CacheMeta.asOf(state)) { [maker] list in
-            let tables = maker.tables(of: list)
+            let tables = maker.tables(of: .state(list))
             return { row, batch in
                 if !isWanted(row) { return }
                 tables.withUnsafeBufferPointer {
@@ -113,6 +113,38 @@ final class MappedTables {
             if before >> 14 != done >> 14 { progress(done) }
         }
     }
+
+    /// Inserts the events of a range into every table that is filled from them, as `insertAll` does. Without such a table
+    /// none is read.
+    ///
+    /// - Throws: as `insertAll`, and `EventLogError` if an event cannot be read.
+    func insertEvents(
+        of session: borrowing ReadSession,
+        in range: ClosedRange<SequenceNumber>,
+        progress: (_ rows: Int) -> Void = { _ in }
+    ) throws {
+        let tables = maker.tables(of: .events)
+        if tables.isEmpty { return }
+        var (done, bytes) = (0, 0)
+        let batch = CellBatch()
+        func flush() throws {
+            let before = done
+            done += try insert(batch, eachAlone: false)
+            if before >> 14 != done >> 14 { progress(done) }
+            batch.removeAll()
+            bytes = 0
+        }
+        try session.forEachEventRow(in: range) { row, byteCount in
+            for (table, target) in tables { table.addRows(of: row, target: target, to: batch) }
+            bytes += byteCount
+            // Payloads may be large, so that the number of rows alone bounds nothing.
+            if batch.isFull || bytes > Self.batchBytesMax { try flush() }
+        }
+        if !batch.isEmpty { try flush() }
+    }
+
+    /// So many bytes of payloads are inserted at once.
+    private static let batchBytesMax = 1 << 20
 
     /// Inserts the rows of a batch and returns how many there were. An error of the schema's rules or of its guard names
     /// the row; other errors of SQLite pass.
@@ -206,7 +238,7 @@ extension CacheMap.Table {
 private struct RowMaker: Sendable {
     private let tables: [CacheMap.Table]
     /// The indexes of the tables that each list fills.
-    private let targets: [StateList: [Int]]
+    private let targets: [MappedList: [Int]]
 
     init(_ tables: [CacheMap.Table]) {
         self.tables = tables
@@ -214,10 +246,10 @@ private struct RowMaker: Sendable {
     }
 
     /// The lists that rows are made from.
-    var lists: [StateList] { StateList.all.filter { targets[$0] != nil } }
+    var lists: [StateList] { StateList.all.filter { targets[.state($0)] != nil } }
 
     /// The tables that are filled from a list, with their indexes in the map, ascending.
-    func tables(of list: StateList) -> [(table: CacheMap.Table, target: Int)] {
+    func tables(of list: MappedList) -> [(table: CacheMap.Table, target: Int)] {
         (targets[list] ?? []).map { (tables[$0], $0) }
     }
 }

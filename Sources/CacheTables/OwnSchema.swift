@@ -5,10 +5,10 @@ package enum OwnSchema {
     static let metaTable = "meta"
 
     /// The schema. Every table of rows has the source in its key, because ids are unique only within a source.
-    /// `messages` and `items` have an integer key for FTS5, whose tables name rows by it. The triggers keep the search
+    /// `messages`, `message_revisions` and `items` have an integer key for FTS5, whose tables name rows by it. The triggers keep the search
     /// tables current while `--follow` writes.
     package static let sql = """
-        PRAGMA user_version = 3;
+        PRAGMA user_version = 4;
 
         -- Which log, which sequence, which digest. Columns of lists and objects hold JSON.
         CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -41,12 +41,12 @@ package enum OwnSchema {
             PRIMARY KEY (source, channel, id)
         ) WITHOUT ROWID;
         CREATE TABLE message_revisions (
-            source TEXT NOT NULL, channel TEXT NOT NULL, id TEXT NOT NULL, number INTEGER NOT NULL,
+            row INTEGER PRIMARY KEY, source TEXT NOT NULL, channel TEXT NOT NULL, id TEXT NOT NULL, number INTEGER NOT NULL,
             sequence INTEGER NOT NULL, recorded_at TEXT NOT NULL, remote_time TEXT, change TEXT NOT NULL, by TEXT,
             late BOOLEAN, version INTEGER, versions INTEGER, author TEXT, edited_at TEXT, content TEXT, reply_to TEXT,
             cause TEXT, moved_from TEXT, moved_to TEXT,
-            PRIMARY KEY (source, channel, id, number)
-        ) WITHOUT ROWID;
+            UNIQUE (source, channel, id, number)
+        );
         CREATE TABLE replies (
             source TEXT NOT NULL, channel TEXT NOT NULL, child TEXT NOT NULL, parent TEXT NOT NULL,
             parent_state TEXT NOT NULL,
@@ -144,6 +144,8 @@ package enum OwnSchema {
         );
 
         CREATE VIRTUAL TABLE messages_search USING fts5 (content, content = 'messages', content_rowid = 'row');
+        CREATE VIRTUAL TABLE message_revisions_search
+            USING fts5 (content, content = 'message_revisions', content_rowid = 'row');
         CREATE VIRTUAL TABLE items_search USING fts5 (text, content = 'items', content_rowid = 'row');
 
         -- What follows runs after the rows.
@@ -161,8 +163,10 @@ package enum OwnSchema {
 
         -- Up to 8 MiB of words, not 1 MiB, are gathered before they are written, so that hardly any are merged.
         INSERT INTO messages_search (messages_search, rank) VALUES ('hashsize', 8388608);
+        INSERT INTO message_revisions_search (message_revisions_search, rank) VALUES ('hashsize', 8388608);
         INSERT INTO items_search (items_search, rank) VALUES ('hashsize', 8388608);
         INSERT INTO messages_search (messages_search) VALUES ('rebuild');
+        INSERT INTO message_revisions_search (message_revisions_search) VALUES ('rebuild');
         INSERT INTO items_search (items_search) VALUES ('rebuild');
         CREATE TRIGGER messages_added AFTER INSERT ON messages BEGIN
             INSERT INTO messages_search (rowid, content) VALUES (new.row, new.content);
@@ -170,12 +174,50 @@ package enum OwnSchema {
         CREATE TRIGGER messages_removed AFTER DELETE ON messages BEGIN
             INSERT INTO messages_search (messages_search, rowid, content) VALUES ('delete', old.row, old.content);
         END;
+        CREATE TRIGGER message_revisions_added AFTER INSERT ON message_revisions BEGIN
+            INSERT INTO message_revisions_search (rowid, content) VALUES (new.row, new.content);
+        END;
+        CREATE TRIGGER message_revisions_removed AFTER DELETE ON message_revisions BEGIN
+            INSERT INTO message_revisions_search (message_revisions_search, rowid, content)
+            VALUES ('delete', old.row, old.content);
+        END;
         CREATE TRIGGER items_added AFTER INSERT ON items BEGIN
             INSERT INTO items_search (rowid, text) VALUES (new.row, new.text);
         END;
         CREATE TRIGGER items_removed AFTER DELETE ON items BEGIN
             INSERT INTO items_search (items_search, rowid, text) VALUES ('delete', old.row, old.text);
         END;
+
+        """
+
+    /// The table of events, which is made where it is asked for. Its index makes questions of one source or kind cheap.
+    package static let eventsSQL = """
+        -- The events of the log; "payload" is JSON, also of what is none.
+        CREATE TABLE events (
+            sequence INTEGER PRIMARY KEY, recorded_at TEXT NOT NULL, source TEXT NOT NULL, kind TEXT NOT NULL, key TEXT,
+            attributes TEXT NOT NULL, redacted BOOLEAN NOT NULL, bytes INTEGER NOT NULL, payload TEXT NOT NULL
+        );
+        CREATE INDEX events_by_kind ON events (source, kind);
+
+        """
+
+    /// The map of the table of events, as it is alone.
+    static var eventsMap: String { "tables:\n" + eventsTable }
+
+    /// The member of `tables` that fills the table of events.
+    package static let eventsTable = """
+          events:
+            from: events
+            columns:
+              sequence: {from: sequence, as: integer}
+              recorded_at: recordedAt
+              source: source
+              kind: kind
+              key: key
+              attributes: {from: attributes, as: json}
+              redacted: {from: redacted, default: 0}
+              bytes: bytes
+              payload: payload
 
         """
 
@@ -252,6 +294,7 @@ package enum OwnSchema {
               content: content
           message_revisions:
             from: messageHistory
+            key: [source, channel, id, number]
             columns:
               source: source
               channel: channel

@@ -32,8 +32,7 @@ package struct RebuildPlan {
         let meta: CacheMeta
         /// The last event that the new cache will contain.
         let end: SequenceNumber
-        /// Where the log's last compaction was decided.
-        let decidedAt: SequenceNumber
+        let revision: LogRevision
     }
 
     /// The cache that rows are copied from; `nil` if all tables are made from the log.
@@ -66,7 +65,10 @@ package struct RebuildPlan {
                 return Step(table: table, origin: .log, reason: "the cache has no such table to copy")
             }
             if now != before { return Step(table: table, origin: .log, reason: "its SQL or its map has changed") }
-            if sources.isEmpty { return Step(table: table, origin: .cache, reason: "nothing has changed") }
+            // No decoder makes the rows of events.
+            if sources.isEmpty || table.list == .events {
+                return Step(table: table, origin: .cache, reason: "nothing has changed")
+            }
             let names = decoders.map(\.rawValue).joined(separator: ", ")
             let reason = "decoder \(names) has changed"
             // Without a source column, nothing shows which rows the decoder made.

@@ -25,7 +25,9 @@ struct LogTool: ParsableCommand {
             ),
             CommandGroup(
                 name: "Look",
-                subcommands: [EventsCommand.self, ReplayCommand.self, StatsCommand.self, GapsCommand.self]
+                subcommands: [
+                    EventsCommand.self, ReplayCommand.self, SQLCommand.self, StatsCommand.self, GapsCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Compare and find",

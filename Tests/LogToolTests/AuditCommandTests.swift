@@ -125,7 +125,7 @@ import Testing
         ("a\u{202E}b\r\n\u{9B}c", "\"a\\u{202e}b\r\n\\u{9b}c\""), ("\rx", "'\\u{d}x"),
     ])
     func cellsAreQuotedAndGuarded(text: String, cell: String) {
-        #expect(AuditTable.cell(text) == cell)
+        #expect(CommaSeparated.cell(text) == cell)
     }
 
     @Test func thePageHasNoMarkupOfAnEnemy() throws {

@@ -168,7 +168,7 @@ import Testing
             at: path,
             state: state,
             meta: meta,
-            decidedAt: .zero,
+            revision: LogRevision(decidedAt: .zero, generation: 1),
             options: ReplayOptions()
         )
     }

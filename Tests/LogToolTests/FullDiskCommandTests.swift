@@ -25,6 +25,19 @@ import Testing
         #expect(run[0].errors.isEmpty && run[1].exitCode == 0, "\(run)")
     }
 
+    /// Tables that are there answer on a full disk; new ones are made elsewhere, or the disk is called full.
+    @Test(.enabled(if: SmallDisk.isAvailable, "this user may not mount a file system"))
+    func sqlAnswersOrSaysThatTheDiskIsFull() throws {
+        try folder.makeLog(messages: 300)
+        let ask = "sql L 'SELECT count(*) AS n FROM messages'"
+        let run = try SmallDisk(folder).run([
+            .copyLog, .tool(ask), .fill, .tool(ask), .empty, .copyLog, .fill, .tool(ask), .empty, .tool("verify L"),
+        ])
+        #expect(run[0].output == "  n\n300\n" && run[1].output == run[0].output, "\(run[0].errors)\(run[1].errors)")
+        #expect(run[2].output == run[0].output || run[2].errors.contains("the disk is full"), "\(run[2].errors)")
+        #expect(run[3].exitCode == 0, "\(run[3].errors)")
+    }
+
     /// None of them is called damage, and the log is whole afterwards.
     @Test(
         .enabled(if: SmallDisk.isAvailable, "this user may not mount a file system"),

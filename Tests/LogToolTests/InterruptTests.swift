@@ -226,6 +226,10 @@ struct InterruptedCommand: CustomTestStringConvertible, Sendable {
             isAnswer: true
         ),
         InterruptedCommand(arguments: ["diff", "L@head~100", "L", "--json"], isAnswer: true, exitCode: 1),
+        InterruptedCommand(
+            arguments: ["sql", "L", "SELECT count(*), (SELECT count(*) FROM messages) FROM events"],
+            isAnswer: true
+        ),
         InterruptedCommand(arguments: ["export", "L", "-o", "e.ndjson"], products: ["e.ndjson"]),
         InterruptedCommand(
             preparation: [["export", "L", "-o", "whole.ndjson"]],

@@ -16,8 +16,18 @@ struct SQLiteBudget {
 
     private var steps = stepsMin
     private var time = timeMin
+    /// The time for one statement of the caller's own; `nil` for SQL whose rows decide.
+    private var timeMax: Duration?
     /// When time was taken last.
     private var since = ContinuousClock.now
+
+    /// The budget of SQL that comes with a schema or a cache.
+    init() {}
+
+    /// The budget of one statement of the caller's own, which may take so long whatever its rows.
+    init(time: Duration) {
+        (steps, self.time, timeMax) = (.max, time, time)
+    }
 
     /// Adds what statements on so many rows may take.
     mutating func add(rows: Int) {
@@ -39,6 +49,7 @@ struct SQLiteBudget {
 
     /// Names the limit that is used up, as a predicate; `nil` while none is.
     var excess: String? {
+        if let timeMax { return time <= .zero ? "takes longer than \(timeMax.components.seconds) s (--timeout)" : nil }
         if steps <= 0 { return "takes too long for the rows there are (more instructions than a schema needs)" }
         if time <= .zero { return "takes too long for the rows there are (more seconds than a schema needs)" }
         return nil

@@ -25,6 +25,8 @@ final class SQLiteConnection {
         case copying
         /// A file that somebody else owns and may have damaged on purpose; nothing is written to it.
         case reading
+        /// A file of our own that another process may write to at the same time; nothing is written to it.
+        case querying
     }
 
     /// The path that the caller gave; used for messages.
@@ -36,7 +38,7 @@ final class SQLiteConnection {
     /// How many batch tables were made.
     private var batchTableCount = 0
 
-    /// Opens a file. All ways of access but `reading` create a missing file.
+    /// Opens a file. All ways of access but `reading` and `querying` create a missing file.
     ///
     /// - Parameter policy: What SQL may do; `nil` if all SQL is our own.
     /// - Throws: `EngineError` if the file cannot be opened or is no database.
@@ -47,6 +49,9 @@ final class SQLiteConnection {
         if access == .reading {
             place = try Self.readingPlace(path)
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        } else if access == .querying {
+            place = path
+            flags |= SQLITE_OPEN_READONLY
         } else {
             place = path
             flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -84,6 +89,9 @@ final class SQLiteConnection {
         case .live:
             try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
         case .copying: break
+        case .querying:
+            // What a statement keeps beside the file counts as memory, so that no statement fills the disk.
+            try run("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY")
         case .reading:
             // Functions and virtual tables in somebody else's schema are not trusted.
             try run("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA query_only = ON")
@@ -309,8 +317,9 @@ extension SQLiteConnection {
     /// - Returns: The other statements in their order, to be run after the rows. A statement that needs one of them is
     ///   among them.
     /// - Throws: `EngineError` that names the schema and the line.
-    func runTables(of script: SQLScript) throws -> [SQLScript.Statement] {
-        try script.statements().filter { statement in
+    func runTables(of scripts: [SQLScript]) throws -> [(script: SQLScript, statement: SQLScript.Statement)] {
+        let all = try scripts.flatMap { script in try script.statements().map { (script: script, statement: $0) } }
+        return try all.filter { script, statement in
             do {
                 let compiled = try self.statement(statement.text)
                 guard sqlGuard?.isForTables ?? true else { return true }
@@ -327,10 +336,10 @@ extension SQLiteConnection {
     /// Runs the later statements of a schema, after `rows` rows were inserted.
     ///
     /// - Throws: `EngineError` that names the schema and the line.
-    func run(_ statements: [SQLScript.Statement], of script: SQLScript, rows: Int) throws {
+    func run(_ statements: [(script: SQLScript, statement: SQLScript.Statement)], rows: Int) throws {
         allow(rows: rows)
         try limitFile()
-        for statement in statements {
+        for (script, statement) in statements {
             do {
                 try runInMemory(self.statement(statement.text))
             } catch let trouble as SQLiteTrouble {

@@ -16,6 +16,8 @@ final class SQLiteGuard {
         case schema
         /// Reading columns of tables: no functions, no writes. For files that an attacker may have made.
         case reading
+        /// One statement of the caller's own that reads, on a cache of our own: functions, but no writes and no other file.
+        case query
     }
 
     /// Whether the last compiled statement makes a table or has a pragma.
@@ -28,6 +30,8 @@ final class SQLiteGuard {
     private(set) var written: Set<String> = []
     /// The tables among `written` that triggers write to.
     private(set) var writtenByTriggers: Set<String> = []
+    /// Whether the guard refused to compile the last statement.
+    private(set) var isDenied = false
     /// True while our own SQL runs, which the guard lets through. The limit of steps still counts.
     var isSuspended = false
     /// Whether the file may not grow further than the connection lets it.
@@ -50,6 +54,13 @@ final class SQLiteGuard {
     private static let pragmas: Set<String> = [
         "application_id", "auto_vacuum", "data_version", "foreign_keys", "page_count", "page_size",
         "recursive_triggers", "table_xinfo", "user_version",
+    ]
+    /// The pragmas that tell of tables and set nothing. Full-text search reads `data_version`.
+    private static let queryPragmas: Set<String> = [
+        "collation_list", "compile_options", "data_version", "encoding", "foreign_key_list", "function_list",
+        "index_info",
+        "index_list", "index_xinfo", "page_count", "page_size", "pragma_list", "table_info", "table_list",
+        "table_xinfo",
     ]
     /// The virtual tables that SQLite contains and that reach nothing outside the file.
     private static let modules: Set<String> = ["fts5", "fts4", "rtree"]
@@ -100,7 +111,7 @@ final class SQLiteGuard {
         sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0)
         _ = Self.limitsHeap
         // Reading calls no function at all.
-        if policy == .schema { BoundedFunction.register(on: handle) }
+        if policy != .reading { BoundedFunction.register(on: handle) }
     }
 
     /// True if the last compiled statement must run before rows exist: it makes a table or sets the file's layout, and
@@ -109,8 +120,11 @@ final class SQLiteGuard {
 
     /// Forgets the last statement's findings. Called before a statement is compiled.
     func beginStatement() {
-        (makesTable, makesOther, refusal) = (false, false, nil)
+        (makesTable, makesOther, refusal, isDenied) = (false, false, nil, false)
     }
+
+    /// Limits the time of the statements from here on.
+    func limit(to time: Duration) { budget = SQLiteBudget(time: time) }
 
     /// Gives the SQL of the connection a new budget, that of no rows. Called where a piece of work begins that may have any
     /// number of successors: a follower's batch.
@@ -175,9 +189,15 @@ final class SQLiteGuard {
     /// The authorizer's answer. Of several refusals for one statement, the first is kept.
     private func answer(_ action: Int32, _ first: String?, _ second: String?) -> Int32 {
         if isSuspended { return SQLITE_OK }
-        let reason = policy == .schema ? schemaRefusal(action, first, second) : readingRefusal(action, first)
+        let reason =
+            switch policy {
+            case .schema: schemaRefusal(action, first, second)
+            case .reading: readingRefusal(action, first)
+            case .query: queryRefusal(action, first, second)
+            }
         guard let reason else { return SQLITE_OK }
         if refusal == nil { refusal = reason }
+        isDenied = true
         return SQLITE_DENY
     }
 
@@ -186,6 +206,22 @@ final class SQLiteGuard {
         case SQLITE_SELECT, SQLITE_READ: nil
         case SQLITE_PRAGMA where ["table_xinfo", "encoding", "page_count", "page_size"].contains(first): nil
         default: "does more than read columns of a table"
+        }
+    }
+
+    /// Why a statement of the caller's own may not do something; `nil` if it may.
+    private func queryRefusal(_ action: Int32, _ first: String?, _ second: String?) -> String? {
+        switch action {
+        case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: nil
+        case SQLITE_FUNCTION: Self.functions.contains(second?.lowercased() ?? "") ? "calls \(second ?? "")" : nil
+        case SQLITE_PRAGMA:
+            Self.queryPragmas.contains(first?.lowercased() ?? "") ? nil : "has PRAGMA \(first ?? "")"
+        case SQLITE_ATTACH, SQLITE_DETACH: "names another file"
+        case SQLITE_TRANSACTION, SQLITE_SAVEPOINT: "begins or ends a transaction"
+        // SQLite compiles the declaration of a virtual table as such an update, and runs it on no file. A statement that
+        // really changes this table is refused by SQLite itself.
+        case SQLITE_UPDATE where first == "sqlite_master": nil
+        default: "does more than read"
         }
     }
 

@@ -73,6 +73,14 @@ final class SQLiteStatement {
         }
     }
 
+    /// The names of the columns, as the statement gives them.
+    var columnNames: [String] {
+        (0..<sqlite3_column_count(handle)).map { sqlite3_column_name(handle, $0).map { String(cString: $0) } ?? "" }
+    }
+
+    /// Whether the statement itself writes nothing to the database.
+    var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
+
     /// Copies of the values of the current row. Valid only after `step` returned true.
     var row: [SQLiteValue] {
         (0..<sqlite3_column_count(handle)).map { value(at: $0) }

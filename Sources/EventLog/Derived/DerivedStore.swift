@@ -13,7 +13,7 @@ public final class DerivedStore: Sendable {
     private static let environmentTables = ["tables", "values"]
 
     let environment: Environment
-    let folder: Folder
+    package let folder: Folder
     private let directory: LogDirectory
     /// The name of the environment's folder in the log's directory.
     private let name: String

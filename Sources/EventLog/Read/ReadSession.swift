@@ -35,7 +35,7 @@ public struct ReadSession: ~Copyable {
     public func isPart() throws -> Bool { try reader.isPart() }
 
     /// Which generation is read; it rises with every rewrite.
-    var generationNumber: UInt32 { generation.number }
+    package var generationNumber: UInt32 { generation.number }
 
     /// The event at a sequence, copied; `nil` if it is dropped.
     ///

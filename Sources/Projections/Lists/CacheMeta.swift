@@ -5,7 +5,7 @@ package import Kinds
 /// followed or must be made anew.
 package struct CacheMeta: Equatable, Sendable {
     /// The version of the meta table and of the program's own cache. Raise it with every change of `OwnSchema`.
-    package static let version = 4
+    package static let version = 5
     private static let tableStart = "table:"
     private static let decoderStart = "decoder:"
     /// What the value of `format` begins with, in caches of all versions.

@@ -26,7 +26,7 @@ extension DiffCommand {
         let output = output.paged(unless: lists.form)
         let printer = CacheListPrinter(output: output, form: lists.form, countMax: selectors.count ?? .max)
         // Compares to the end even if `-n` limits what is printed, so that the counts are complete.
-        try CacheComparison.compare(state, map, with: cache) { difference in
+        try CacheComparison.compare(state, map, of: store, with: cache) { difference in
             // The first printed row must not share its line with the progress.
             progress.end()
             return try printer.add(difference)

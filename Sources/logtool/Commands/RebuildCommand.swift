@@ -16,7 +16,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
             logtool rebuild LOG --to FILE [options]
             logtool rebuild LOG --to FILE --schema SQL --map YAML [options]
             logtool rebuild LOG --to FILE --check|--back
-            logtool rebuild --print-schema|--print-map
+            logtool rebuild --print-schema|--print-map [--with events]
             """,
         discussion: """
             FILE is a symbolic link to FILE.d/NNN.sqlite: readers of the old cache keep it until they open FILE again. Where FILE \
@@ -37,6 +37,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         Example("logtool rebuild chat.eventlog --to chat.sqlite --check", "whether the cache is what the log says"),
         Example("logtool rebuild chat.eventlog --to chat.sqlite --back", "the cache before the last rebuild"),
         Example("logtool rebuild chat.eventlog --to chat.sqlite --follow", "a cache that is kept current"),
+        Example("logtool rebuild chat.eventlog --to chat.sqlite --with events", "with the events and their payloads"),
         Example("logtool rebuild chat.eventlog --to chat.ndjson", "every row as a line of JSON"),
         Example("sqlite3 chat.sqlite 'SELECT author, content FROM messages'", "what to do with it"),
     ]
@@ -58,6 +59,18 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     var schema: String?
 
     @OptionGroup var mapping: MapOptions
+
+    /// A list, so that more tables can follow.
+    @Option(
+        help: ArgumentHelp("Make a table events, too: the log's events, payloads as JSON.", valueName: "tables"),
+        completion: .list(Extra.allCases.map(\.rawValue))
+    )
+    var with: [Extra] = []
+
+    /// A table that is made only where it is asked for.
+    enum Extra: String, CaseIterable, ExpressibleByArgument {
+        case events
+    }
 
     @Flag(help: "Print which tables are made from the log and which are copied from the cache before, then do it.")
     var plan = false
@@ -121,7 +134,9 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
             throw ValidationError("--plan goes with a rebuild: leave --check, --back and --follow out")
         }
         if follow, point.at != nil { throw ValidationError("--follow ends at no point; leave --at out") }
-        if StateFile(path: to) != nil, schema != nil || plan || chosen.contains(where: { $0 != "--dry-run" }) {
+        if StateFile(path: to) != nil,
+            schema != nil || !with.isEmpty || plan || chosen.contains(where: { $0 != "--dry-run" })
+        {
             throw ValidationError("\"\(to)\" is JSON: it has no schema, and nothing is swapped, compared or followed")
         }
     }
@@ -131,7 +146,8 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         guard let path, let to else { return }
         // Schema and map are read before the log is opened: their mistakes are found at once.
         let own = try schema.map { try MappedSchema.app(sql: $0, map: mapping.map ?? "", values: mapping.valuesByName) }
-        let schema = try own ?? MappedSchema.own()
+        let plain = try own ?? MappedSchema.own()
+        let schema = with.contains(.events) ? try plain.withEvents() : plain
         // Opens no log.
         if back { return try goBack(to) }
         let store = try LogOptions.open(path, isQuiet: output.quiet)
@@ -167,8 +183,9 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     /// Prints the SQL, the map, or one after the other, as files that `--schema` and `--map` take back.
     private func printOwn() throws {
         let output = output.standardOutput
-        if printSchema { try output.write(OwnSchema.sql.utf8) }
+        if printSchema { try output.write((OwnSchema.sql + (with.contains(.events) ? OwnSchema.eventsSQL : "")).utf8) }
         if printMap { try output.write(OwnSchema.map.utf8) }
+        if printMap, with.contains(.events) { try output.write(OwnSchema.eventsTable.utf8) }
         try output.flush()
     }
 }
@@ -373,7 +390,7 @@ extension RebuildCommand {
 }
 
 /// The progress line of a rebuild, from its first report on. For one thread.
-private final class RebuildProgress {
+final class RebuildProgress {
     private let output: OutputOptions
     private var progress: Progress?
 
