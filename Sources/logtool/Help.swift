@@ -1,4 +1,5 @@
 import ArgumentParser
+import Projections
 
 /// The help texts: examples first, then what the parser knows, then the exit codes.
 ///

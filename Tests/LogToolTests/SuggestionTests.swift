@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import Projections
 @testable import logtool
 
 @Suite struct SuggestionTests {

@@ -82,6 +82,43 @@ import Testing
         #expect(error?.column == column, "\(error.map(String.init(describing:)) ?? "")")
     }
 
+    @Test(arguments: [
+        (#"exists(messages[contnt="x"])"#, 17, "content"), (#"messages["1"].contnt == "x""#, 15, "content"),
+        (#"messages["1"].replyTo.stat == "x""#, 23, "state"), ("duplicate(messages, contnt)", 21, "content"),
+        ("exists(messages[\"1\"].editedat)", 22, "editedAt"), ("exists(rows[tabel=\"notes\"])", 13, "table"),
+        ("exists(messages[exist(reactions)])", 17, "exists"),
+        ("exists(messages[duplicate(reactions, emojy)])", 38, "emoji"),
+        ("exists(messages[count(messages) > 1])", 23, "a part of the state"),
+        (#"exists(sessions[status.x="a"])"#, 24, "has no members"),
+    ])
+    func namesTheNearestMember(text: String, column: Int, hint: String) throws {
+        let error = try #require(#expect(throws: ExpressionError.self) { try StateExpression(parsing: text) })
+        #expect(error.column == column && error.reason.contains(hint), "\(error)")
+    }
+
+    /// Below these a remote decides which members there are.
+    @Test(arguments: [#"exists(rows[record.anything.at.all="x"])"#, #"exists(messages[extra.mood="x"])"#])
+    func remotesNameTheirOwnMembers(text: String) throws {
+        #expect(try !StateExpression(parsing: text).holds(in: Self.state()))
+    }
+
+    /// A row with two reactions, and one with two of one tag.
+    @Test(arguments: [
+        ("exists(messages[count(reactions) > 1])", true), ("exists(messages[count(reactions) > 2])", false),
+        ("exists(messages[count(tags) > 0])", false), ("exists(messages[exists(reactions)])", true),
+        ("count(messages[not exists(reactions)]) > 0", true), ("exists(messages[duplicate(reactions, emoji)])", false),
+        ("exists(messages[duplicate(reactions[0].users)])", false),
+    ])
+    func functionsWithinFiltersAskOfTheRow(text: String, answer: Bool) throws {
+        var state = try Self.state()
+        for (number, emoji) in ["a", "b"].enumerated() {
+            let reaction = #"{"message_id":"1001","channel_id":"10","user_id":"7","emoji":"\#(emoji)"}"#
+            let frame = #"{"op":0,"s":\#(90 + number),"t":"MESSAGE_REACTION_ADD","d":\#(reaction)}"#
+            try Self.apply(frame, to: &state)
+        }
+        #expect(try StateExpression(parsing: text).holds(in: state) == answer)
+    }
+
     @Test(arguments: ["count(messages)", #"messages["1001"].content"#, "1"])
     func refusesAnAnswerThatIsNeitherTrueNorFalse(text: String) throws {
         let expression = try StateExpression(parsing: text)

@@ -23,6 +23,12 @@ struct ExpressionEvaluation {
             return .int(count)
         case .exists(let selection, let steps): return .bool(try exists(selection, steps))
         case .duplicate(let selection, let steps): return .bool(try hasDuplicate(selection, steps))
+        case .memberCount(let steps): return .int(Self.follow(steps, from: row).array?.count ?? 0)
+        case .memberExists(let steps): return .bool(Self.follow(steps, from: row) != .null)
+        case .memberDuplicate(let steps, let inner):
+            var seen: Set<JSONValue> = []
+            let values = (Self.follow(steps, from: row).array ?? []).map { Self.follow(inner[...], from: $0) }
+            return .bool(!values.allSatisfy { $0 == .null || seen.insert($0).inserted })
         case .not(let node): return .bool(try !truth(of: node, row: row))
         // From left to right. What follows the side that decides is not evaluated, so an error there does not show.
         case .and(let nodes):
@@ -116,8 +122,13 @@ struct ExpressionEvaluation {
         guard let row else { return .null }
         guard let first = steps.first else { return row.value }
         guard case .member(let name) = first else { return .null }
-        var value = row[name]
-        for step in steps.dropFirst() {
+        return follow(steps.dropFirst(), from: row[name])
+    }
+
+    /// The value at the end of a path into another value.
+    private static func follow(_ steps: ArraySlice<ExpressionStep>, from start: JSONValue) -> JSONValue {
+        var value = start
+        for step in steps {
             switch step {
             case .member(let name): value = value[name] ?? .null
             case .index(let index):

@@ -24,7 +24,7 @@ struct ExpressionParser {
     /// Parses the whole text. Call it once.
     mutating func parse() throws(ExpressionError) -> ExpressionNode {
         if isTooLong { throw error("an expression has at most \(Self.textBytesMax) bytes") }
-        let node = try or(inFilter: false)
+        let node = try or(of: nil)
         assert(depth == 0, "every level that was entered is left")
         skipSpace()
         guard place == text.count else { throw error("\"\(text[place])\" cannot follow here; and, or or the end can") }
@@ -33,26 +33,26 @@ struct ExpressionParser {
 
     // MARK: - Grammar
 
-    /// - Parameter inFilter: whether names are members of the row that a filter tests, and a comma means `and`.
-    private mutating func or(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
+    /// - Parameter section: that of the row that a filter tests: names are its members then, and a comma means `and`.
+    private mutating func or(of section: Section?) throws(ExpressionError) -> ExpressionNode {
         depth += 1
         defer { depth -= 1 }
         if depth > Self.depthMax { throw error("the expression is nested more than \(Self.depthMax) levels deep") }
-        var nodes = [try and(inFilter: inFilter)]
-        while take("||") || takeWord("or") { nodes.append(try and(inFilter: inFilter)) }
+        var nodes = [try and(of: section)]
+        while take("||") || takeWord("or") { nodes.append(try and(of: section)) }
         return nodes.count == 1 ? nodes[0] : .or(nodes)
     }
 
-    private mutating func and(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
-        var nodes = [try not(inFilter: inFilter)]
-        while take("&&") || takeWord("and") || inFilter && take(",") { nodes.append(try not(inFilter: inFilter)) }
+    private mutating func and(of section: Section?) throws(ExpressionError) -> ExpressionNode {
+        var nodes = [try not(of: section)]
+        while take("&&") || takeWord("and") || section != nil && take(",") { nodes.append(try not(of: section)) }
         return nodes.count == 1 ? nodes[0] : .and(nodes)
     }
 
-    private mutating func not(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
+    private mutating func not(of section: Section?) throws(ExpressionError) -> ExpressionNode {
         var isNegated = false
         while takeNegation() || takeWord("not") { isNegated.toggle() }
-        let node = try comparison(inFilter: inFilter)
+        let node = try comparison(of: section)
         return isNegated ? .not(node) : node
     }
 
@@ -67,10 +67,10 @@ struct ExpressionParser {
     }
 
     /// Reads one operand, or two with an operator between them. Comparisons do not chain: `1 < 2 < 3` is an error.
-    private mutating func comparison(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
-        let left = try operand(inFilter: inFilter)
+    private mutating func comparison(of section: Section?) throws(ExpressionError) -> ExpressionNode {
+        let left = try operand(of: section)
         guard let comparison = takeOperator() else { return left }
-        return .compare(left, comparison, try operand(inFilter: inFilter))
+        return .compare(left, comparison, try operand(of: section))
     }
 
     private mutating func takeOperator() -> ExpressionOperator? {
@@ -81,11 +81,11 @@ struct ExpressionParser {
     }
 
     /// Reads a value, a member, a row, a function, or anything in parentheses.
-    private mutating func operand(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
+    private mutating func operand(of section: Section?) throws(ExpressionError) -> ExpressionNode {
         skipSpace()
         guard place < text.count else { throw error("a value is missing at the end") }
         if take("(") {
-            let node = try or(inFilter: inFilter)
+            let node = try or(of: section)
             try expect(")")
             return node
         }
@@ -101,7 +101,11 @@ struct ExpressionParser {
         default: break
         }
         // Within a filter no other list can be named, so evaluation never visits lists within lists.
-        if inFilter { return .member([.member(name)] + (try steps())) }
+        if let section {
+            if take("(") { return try memberFunction(name, of: section, at: column) }
+            place = column
+            return .member(try member(of: section))
+        }
         return try take("(") ? function(name, at: column) : row(name, at: column)
     }
 
@@ -110,17 +114,45 @@ struct ExpressionParser {
         let node: ExpressionNode
         switch name {
         case "count": node = .count(try selection())
-        case "exists": node = .exists(try selection(), try steps())
+        case "exists":
+            let rows = try selection()
+            node = .exists(rows, try steps(of: rows.section))
         case "duplicate":
             let rows = try selection()
             try expect(",")
-            node = .duplicate(rows, [.member(try word())] + (try steps()))
-        default:
-            place = column
-            throw error("there is no function \"\(name)\"; there are count, exists and duplicate")
+            node = .duplicate(rows, try member(of: rows.section))
+        default: throw unknownFunction(name, at: column)
         }
         try expect(")")
         return node
+    }
+
+    /// Reads a function's argument within a filter: a member of the row.
+    private mutating func memberFunction(
+        _ name: String,
+        of section: Section,
+        at column: Int
+    ) throws(ExpressionError) -> ExpressionNode {
+        let node: ExpressionNode
+        switch name {
+        case "count": node = .memberCount(try member(of: section))
+        case "exists": node = .memberExists(try member(of: section))
+        case "duplicate":
+            let list = try member(of: section)
+            guard case .member(let last) = list.last else { throw error("duplicate takes a list") }
+            node = .memberDuplicate(list, take(",") ? try steps(first: Section.members(below: last), in: last) : [])
+        default: throw unknownFunction(name, at: column)
+        }
+        try expect(")")
+        return node
+    }
+
+    /// `column` counts from 0.
+    private mutating func unknownFunction(_ name: String, at column: Int) -> ExpressionError {
+        place = column
+        let known = ["count", "exists", "duplicate"]
+        let near = Suggestion.clause(for: name, among: known)
+        return error("there is no function \"\(name)\"; there are count, exists and duplicate\(near)")
     }
 
     /// Reads a row named by ids, and the way to a member. `column` is where its name begins, counted from 0.
@@ -131,7 +163,7 @@ struct ExpressionParser {
             place = column
             throw error("\"\(name)\" is a list: write \(name)[\"ID\"].MEMBER, count(\(name)) or exists(\(name)[…])")
         }
-        return .row(rows, try steps())
+        return .row(rows, try steps(of: rows.section))
     }
 
     /// Reads a section and, in brackets, the ids of a row or a filter. A quote decides which.
@@ -153,28 +185,62 @@ struct ExpressionParser {
             rows.ids = EntityReference("message:" + (try string()))?.parts
             if rows.ids == nil { throw error("an id is missing") }
         } else {
-            rows.filter = try or(inFilter: true)
+            rows.filter = try or(of: section)
         }
         try expect("]")
         return rows
     }
 
-    /// Reads any number of `.NAME` and `[N]`.
-    private mutating func steps() throws(ExpressionError) -> [ExpressionStep] {
+    /// Reads a member of a section's rows, and the way on from there.
+    private mutating func member(of section: Section) throws(ExpressionError) -> [ExpressionStep] {
+        try steps(first: section.rowMembers, in: section.rawValue)
+    }
+
+    /// Reads `.NAME` and the way on from there, or nothing.
+    private mutating func steps(of section: Section) throws(ExpressionError) -> [ExpressionStep] {
+        take(".") ? try member(of: section) : []
+    }
+
+    /// Reads a name and any number of `.NAME` and `[N]`.
+    ///
+    /// - Parameters:
+    ///   - known: the names that can stand first; `nil` for any.
+    ///   - owner: what has them, for errors.
+    private mutating func steps(first known: [String]?, in owner: String) throws(ExpressionError) -> [ExpressionStep] {
+        skipSpace()
+        var (known, owner) = (known, owner)
         var steps: [ExpressionStep] = []
-        while true {
-            if take(".") {
-                steps.append(.member(try word()))
-            } else if take("[") {
+        repeat {
+            let column = place
+            let name = try word()
+            if let known, !known.contains(name) { throw unknownMember(name, of: owner, known, at: column) }
+            steps.append(.member(name))
+            known = known == nil ? nil : Section.members(below: name)
+            owner = name
+            while take("[") {
                 skipSpace()
                 guard case .number(let number) = try number(), let index = number.uint64.flatMap({ Int(exactly: $0) })
                 else { throw error("a place in a list is a number from 0 on") }
                 steps.append(.index(index))
                 try expect("]")
-            } else {
-                return steps
             }
-        }
+        } while take(".")
+        return steps
+    }
+
+    /// `column` counts from 0.
+    private mutating func unknownMember(
+        _ name: String,
+        of owner: String,
+        _ known: [String],
+        at column: Int
+    ) -> ExpressionError {
+        place = column
+        guard !known.isEmpty else { return error("\"\(owner)\" has no members, so there is no \"\(name)\"") }
+        let near = Suggestion.clause(for: name, among: known)
+        // Another part of the state can be named only outside of a filter.
+        let part = Section(rawValue: name).map { "; \($0.rawValue) is a part of the state, not of a row" } ?? ""
+        return error("no member \"\(name)\" in \(owner); there are \(known.joined(separator: ", "))\(part)\(near)")
     }
 
     // MARK: - Characters

@@ -1,24 +1,81 @@
 extension StateExpression {
     /// The texts in the expression: ids, split into their parts, and texts that members are compared with.
     public var texts: Set<String> {
-        var texts: Set<String> = []
-        Self.collect(root, into: &texts)
-        return texts
+        Set(named.flatMap { $0.ids ?? [$0.text] })
     }
 
-    /// Adds the texts of a node and of all nodes below it.
-    private static func collect(_ node: ExpressionNode, into texts: inout Set<String>) {
+    /// The texts in the expression in order, each with the member that it is compared with. Ids of rows are whole, and
+    /// have `table` as their member.
+    package var namedTexts: [(text: String, member: String?)] { named.map { ($0.text, $0.member) } }
+
+    /// The names of members of rows in the expression, at any depth.
+    package var members: Set<String> {
+        var names: Set<String> = []
+        Self.walk(root) { _ in
+        } step: {
+            if case .member(let name) = $0 { names.insert(name) }
+        }
+        return names
+    }
+
+    /// A text in quotes.
+    private struct Named {
+        let text: String
+        /// The parts of an id.
+        var ids: [String]?
+        var member: String?
+    }
+
+    private var named: [Named] {
+        var found: [Named] = []
+        Self.walk(root) {
+            found.append($0)
+        } step: { _ in
+        }
+        return found
+    }
+
+    /// Visits the texts and steps of a node and of all nodes below it, in the order of the text.
+    private static func walk(
+        _ node: ExpressionNode,
+        beside other: ExpressionNode? = nil,
+        text: (Named) -> Void,
+        step: (ExpressionStep) -> Void
+    ) {
         switch node {
-        case .literal(.string(let text)): texts.insert(text)
-        case .literal, .member: break
-        case .row(let selection, _), .count(let selection), .exists(let selection, _), .duplicate(let selection, _):
-            texts.formUnion(selection.ids ?? [])
-            if let filter = selection.filter { collect(filter, into: &texts) }
-        case .not(let node): collect(node, into: &texts)
-        case .and(let nodes), .or(let nodes): for node in nodes { collect(node, into: &texts) }
+        case .literal(.string(let string)): text(Named(text: string, member: other.flatMap(member)))
+        case .literal: break
+        case .member(let steps), .memberCount(let steps), .memberExists(let steps): steps.forEach(step)
+        case .memberDuplicate(let steps, let inner): (steps + inner).forEach(step)
+        case .count(let selection): walk(selection, text, step)
+        case .row(let selection, let steps), .exists(let selection, let steps), .duplicate(let selection, let steps):
+            walk(selection, text, step)
+            steps.forEach(step)
+        case .not(let node): walk(node, text: text, step: step)
+        case .and(let nodes), .or(let nodes): for node in nodes { walk(node, text: text, step: step) }
         case .compare(let left, _, let right):
-            collect(left, into: &texts)
-            collect(right, into: &texts)
+            walk(left, beside: right, text: text, step: step)
+            walk(right, beside: left, text: text, step: step)
+        }
+    }
+
+    private static func walk(
+        _ selection: ExpressionSelection,
+        _ text: (Named) -> Void,
+        _ step: (ExpressionStep) -> Void
+    ) {
+        if let ids = selection.ids {
+            text(Named(text: ids.joined(separator: "/"), ids: ids, member: selection.section == .rows ? "table" : nil))
+        }
+        if let filter = selection.filter { walk(filter, text: text, step: step) }
+    }
+
+    /// The last member on the way to a value; `nil` for a value without one.
+    private static func member(_ node: ExpressionNode) -> String? {
+        switch node {
+        case .member(let steps), .row(_, let steps):
+            steps.reversed().lazy.compactMap { if case .member(let name) = $0 { name } else { nil } }.first
+        default: nil
         }
     }
 }
@@ -29,6 +86,12 @@ extension StateExpression {
     /// Works on the text and not on the nodes, so the rest of it stays as written. An id in quotes is given whole to
     /// `body`, with its slashes.
     public func renaming(_ body: (String) -> String) -> StateExpression? {
+        renaming(naming: { text, _ in body(text) })
+    }
+
+    /// The same expression as `renaming`, where `body` also gets the member that the text is compared with.
+    package func renaming(naming body: (String, String?) -> String) -> StateExpression? {
+        var members = named.map(\.member)[...]
         var result = ""
         var rest = description[...]
         // The expression parsed, so quotes occur only around texts.
@@ -48,7 +111,7 @@ extension StateExpression {
                 index = rest.index(after: index)
             }
             guard index < rest.endIndex else { return nil }
-            result += Self.quoted(body(text), by: quote)
+            result += Self.quoted(body(text, members.popFirst() ?? nil), by: quote)
             rest = rest[rest.index(after: index)...]
         }
         return try? StateExpression(parsing: result + rest)

@@ -60,6 +60,12 @@ indirect enum ExpressionNode: Sendable {
     case literal(JSONValue)
     /// A member of the row that a filter tests, such as `reactions[0].emoji`.
     case member([ExpressionStep])
+    /// How many elements a list has that the row has as a member; 0 without one.
+    case memberCount([ExpressionStep])
+    /// Whether the row has a value there that is not null.
+    case memberExists([ExpressionStep])
+    /// Whether two elements of a member's list have equal values, or equal values of a member, that are not null.
+    case memberDuplicate([ExpressionStep], [ExpressionStep])
     /// A member of the one row that a selection names; null if no row fits. Several that fit are an error.
     case row(ExpressionSelection, [ExpressionStep])
     case count(ExpressionSelection)

@@ -50,6 +50,8 @@ public enum StateList: Hashable, Sendable {
     /// The members that a row can have. A row lacks those without a value.
     public var members: [String] {
         switch self {
+        case .section(.messages): Section.messages.rowMembers + ["order"]
+        case .section(.issues): Section.issues.rowMembers + ["count"]
         case .section(let section): section.rowMembers
         case .history:
             keyMembers + [
@@ -134,33 +136,5 @@ extension Section {
         case "recipients", "roles", "tags", "files", "images", "unknownColumns", "staleColumns": .list(of: .scalar)
         default: .scalar
         }
-    }
-
-    /// The members that rows of the state document can have, with `order` of messages. Must name every member that a
-    /// fold gives.
-    fileprivate var rowMembers: [String] {
-        let text =
-            switch self {
-            case .channels: "source id name kind guild topic position parent recipients extra"
-            case .messages:
-                "source channel id author authorName createdAt editedAt content revisions replyTo tags files images "
-                    + "attachments reactions extra order"
-            case .deletedMessages: "source channel id cause sequence deletedAt deletedBy author createdAt content"
-            case .guilds: "source id name owner joined"
-            case .members: "source guild user nickname roles"
-            case .roles: "source guild id name permissions position color"
-            case .bans: "source guild user"
-            case .presences: "source user status"
-            case .typing: "source channel user until"
-            case .voiceStates: "source guild user channel"
-            case .readStates: "source channel lastMessage"
-            case .items: "source list id position text done status created extra"
-            case .sessions: "source id project status timestamp pid device state stale"
-            case .sessionAggregates: "source status"
-            case .prompts: "source id session project text askedAt state answer answeredAt"
-            case .rows: "source table id state record unknownColumns staleColumns"
-            case .issues: "sequence source reason count"
-            }
-        return text.split(separator: " ").map(String.init)
     }
 }

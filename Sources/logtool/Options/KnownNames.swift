@@ -1,4 +1,5 @@
 import EventLog
+import Projections
 
 /// The sources and kinds of a log's events. Reads no events. Names of events that were all dropped may be among them.
 ///

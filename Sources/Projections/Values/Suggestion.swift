@@ -1,8 +1,8 @@
 /// Suggests a known word for an unknown one.
-enum Suggestion {
+package enum Suggestion {
     /// The nearest known word within one slip for words of up to five letters, two slips for longer ones; of equally
     /// near ones the first by the alphabet. `nil` if none is near.
-    static func nearest(to word: String, among known: [String]) -> String? {
+    package static func nearest(to word: String, among known: [String]) -> String? {
         let slipsMax = word.count > 5 ? 2 : 1
         // A word of one or two letters is one slip away from too many others.
         guard word.count > 2 else { return nil }
@@ -11,13 +11,13 @@ enum Suggestion {
     }
 
     /// The clause that ends a message: `; did you mean "replay"?`, or nothing.
-    static func clause(for word: String, among known: [String]) -> String {
+    package static func clause(for word: String, among known: [String]) -> String {
         nearest(to: word, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
     }
 
     /// The distance of two words: letters left out, added, replaced or swapped with a neighbour (optimal string
     /// alignment). Cost: the product of their lengths.
-    static func slips(from left: String, to right: String) -> Int {
+    package static func slips(from left: String, to right: String) -> Int {
         let (left, right) = (Array(left), Array(right))
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
