@@ -16,8 +16,8 @@ import Darwin
 /// The answers of a search, kept in a file (`OUT.shrink`) so that an interrupted search can go on.
 ///
 /// A search is deterministic. One that begins again puts the same questions and finds them answered up to where it
-/// stopped, so the file needs nothing but one line for each answer. A line that was cut off is ignored. The first line
-/// names the log and the question; answers to another question are thrown away.
+/// stopped, so the file needs nothing but one line for each answer. A line that was cut off is ignored. A line that names
+/// the log and the question stands before its answers; those to other questions stay in the file.
 ///
 /// For one thread. The file is locked as long as the book lives.
 final class AnswerBook {
@@ -28,12 +28,16 @@ final class AnswerBook {
     /// The locked file; -1 for a book in memory.
     private let descriptor: Int32
     private let path: String?
+    /// The line before the answers to this question.
+    private let head: String
+    /// The lines about other questions.
+    private let others: [String]
     /// How many answers the file held when it was opened.
     let foundCount: Int
 
     /// Makes a book in memory only.
     init() {
-        (descriptor, path, foundCount) = (-1, nil, 0)
+        (descriptor, path, head, others, foundCount) = (-1, nil, "", [], 0)
     }
 
     /// Opens or makes a file. Nothing is synced: the next search finds answers again that a power cut has lost.
@@ -60,22 +64,29 @@ final class AnswerBook {
                 code: .locked
             )
         }
-        let head = JSONValue.object(["format": .string(Self.format), "about": question]).text
+        head = JSONValue.object(["format": .string(Self.format), "about": question]).text
         let lines = Self.lines(of: descriptor, size: Int(information.st_size))
         guard information.st_size == 0 || Self.isOwn(lines.first ?? "") else {
             close(descriptor)
             throw EngineError("\(name): it is a file of something else; remove it, or choose another -o")
         }
-        if lines.first == head {
-            answers = Self.answers(in: lines.dropFirst())
-            foundCount = answers.count
-            // A line that was cut off must not run into the next.
-            Self.put("\n", to: descriptor)
-        } else {
-            foundCount = 0
-            ftruncate(descriptor, 0)
-            Self.put(head + "\n", to: descriptor)
+        let parts = Self.parts(of: lines, about: head)
+        others = parts.others
+        answers = Self.answers(in: parts.own)
+        foundCount = answers.count
+        // A line that was cut off must not run into the next.
+        Self.put((lines.isEmpty ? "" : "\n") + head + "\n", to: descriptor)
+    }
+
+    /// The lines behind heads that are this one, and all lines about other questions with their heads.
+    private static func parts(of lines: [String], about head: String) -> (own: [String], others: [String]) {
+        var (own, others) = ([String](), [String]())
+        var isOwn = false
+        for line in lines {
+            if line.hasPrefix("{") { isOwn = line == head }
+            if !isOwn { others.append(line) } else if line != head { own.append(line) }
         }
+        return (own, others)
     }
 
     deinit {
@@ -91,9 +102,15 @@ final class AnswerBook {
         if descriptor >= 0 { Self.put("\(question.hex) \(answer ? 1 : 0)\n", to: descriptor) }
     }
 
-    /// Removes the file.
+    /// Removes the answers to this question, and the file if there are no others.
     func remove() {
-        if let path { unlink(path) }
+        guard let path else { return }
+        if others.isEmpty {
+            unlink(path)
+        } else {
+            ftruncate(descriptor, 0)
+            Self.put(others.joined(separator: "\n") + "\n", to: descriptor)
+        }
     }
 
     /// Appends a text. A failed write is ignored: an answer that is not kept only costs the next run time.
@@ -116,7 +133,7 @@ final class AnswerBook {
     }
 
     /// The answers of well-formed lines; others are skipped.
-    private static func answers(in lines: ArraySlice<String>) -> [Hash256: Bool] {
+    private static func answers(in lines: [String]) -> [Hash256: Bool] {
         var answers: [Hash256: Bool] = [:]
         for line in lines {
             let words = line.split(separator: " ")

@@ -40,6 +40,20 @@ package struct TestCommand: Sendable {
         case timedOut
     }
 
+    /// The program that a command line begins with, if no shell finds it; `nil` if one does, or if the line does not show
+    /// which it is.
+    package static func missingProgram(in line: String) throws -> String? {
+        let words = line.split(whereSeparator: \.isWhitespace).drop {
+            $0.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*=.*/) != nil
+        }
+        // Quotes, variables and signs of the shell could mean anything.
+        guard let word = words.first, word.wholeMatch(of: /[A-Za-z0-9_.\/+-]+/) != nil else { return nil }
+        let question = TestCommand(line: "command -v -- \(word)", timeout: .seconds(10), isQuiet: true)
+        // Shells end with 1 or 127.
+        if case .code(1...127) = try question.run(on: []) { return String(word) }
+        return nil
+    }
+
     /// Runs the command once and waits for it. Blocks its thread. An interrupt of this process kills the command, too.
     ///
     /// - Throws: `EngineError` if it cannot be started. How it ends is no error.

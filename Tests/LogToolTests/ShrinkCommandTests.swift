@@ -179,6 +179,41 @@ import Testing
         #expect(try document(run)["events"] as? Int == 1)
     }
 
+    @Test func anotherQuestionLeavesTheAnswersOfAnInterruptedSearch() throws {
+        let path = folder.path("S.shrink")
+        let candidate = try Candidate.whole(of: folder.path("L")).identity
+        do {
+            let interrupted = try AnswerBook(at: path, about: .string("first"))
+            interrupted.note(true, to: candidate)
+            interrupted.note(false, to: Hasher256.hash([7]))
+        }
+        // It ends, and takes only its own answers with it.
+        let other = try shrink("--when", "exists(messages[\"1021\"])")
+        #expect(other.exitCode == 0 && !other.errors.contains("goes on after"), "\(other.errors)")
+        do {
+            let again = try AnswerBook(at: path, about: .string("first"))
+            #expect(again.foundCount == 2 && again.answer(to: candidate) == true)
+            again.remove()
+        }
+        #expect(!names.contains("S.shrink"))
+    }
+
+    @Test(arguments: ["shrink", "bisect"])
+    func aProgramThatDoesNotExistIsAMistakeOfTheCommandLine(command: String) throws {
+        let rest = command == "shrink" ? ["-o", "S"] : []
+        for line in ["no-such-program --flag", "A=1 no-such-program", "./no-such-file"] {
+            let run = try ToolRun.run([command, "L", "--run", line] + rest, in: folder)
+            #expect(run.exitCode == 2 && run.errors.contains("there is no program"), "\(run.errors)")
+        }
+        #expect(!names.contains("S") && !names.contains("S.shrink"))
+        // What a shell finds, or what cannot be told, is run.
+        for line in ["true", "! grep -q 1021", "A=1 cat >/dev/null", "\"true\""] {
+            let run = try ToolRun.run([command, "L", "--run", line] + rest, in: folder)
+            #expect(!run.errors.contains("there is no program"), "\(line): \(run.errors)")
+            try? FileManager.default.removeItem(atPath: folder.path("S"))
+        }
+    }
+
     @Test func aFileOfSomethingElseIsLeftAsItIs() throws {
         try folder.write("my notes\n", to: "S.shrink")
         let run = try shrink("--when", "exists(messages[\"1021\"])")

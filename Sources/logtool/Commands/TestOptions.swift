@@ -59,6 +59,10 @@ struct TestOptions: ParsableArguments {
         if entity != nil && (channel != nil || only != nil) || channel != nil && only != nil {
             throw ValidationError("give one of --entity, --channel and --only")
         }
+        // A shell that finds no program ends with 127, which would pass for an answer about every state.
+        if let program = try run.flatMap(TestCommand.missingProgram) {
+            throw ValidationError("--run \"\(run ?? "")\": there is no program \"\(program)\"")
+        }
     }
 
     /// Puts the full name of the channel in the place of a name that people see, so that the test means the same channel
