@@ -111,10 +111,14 @@ final class AuditPage: AuditPrinter {
         body{font:15px/1.45 system-ui,sans-serif;margin:2em;color:#1b1b1b;background:#fff}
         h1{font-size:1.4em}table{border-collapse:collapse;width:100%}
         th,td{border-top:1px solid #ddd;padding:.4em .6em;text-align:left;vertical-align:top}
+        th:last-child,td:last-child{width:60%}td:nth-child(5),td:nth-child(6){overflow-wrap:anywhere;font-size:.9em}
         .text{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate}
         .name,.quiet{color:#666;font-size:.9em}.warning{background:#fff3cd;padding:.6em}
         del{background:#ffe3e3}ins{background:#dff5df;text-decoration:none}
         .delete td:nth-child(4){color:#b00020}
+        @media(max-width:60em){body{margin:1em}thead{display:none}table,tbody,tr,td{display:block}td,td:last-child{width:auto}
+        tr{border-top:1px solid #ddd;padding:.5em 0}td{border:0;padding:.1em 0}td:nth-child(2)::before{content:"remote "}
+        td:nth-child(3)::before{content:"recorded "}td:nth-child(6)::before{content:"by "}}
         """
 }
 
