@@ -1,85 +1,129 @@
 import EventLog
+import Kinds
 import Projections
 
-/// Replaces what could reveal whose log it was: words, ids and times in payloads, keys and attributes.
+/// Replaces what could reveal whose log it was: sources' names, words, ids and times in payloads, keys and attributes,
+/// and names of members that no format has.
 ///
-/// Structure stays: kinds, sources, member names, numbers of fewer than five digits (as JSON numbers, of fewer than
-/// eight), and the protocols' words (`ProtocolWords`). It promises nothing about what can be guessed from structure.
+/// What stays is told, always (`KeptTexts`). It promises nothing about what can be guessed from structure.
 package enum Anonymizer {
     /// The replaced events and what stays.
     package struct Result: Sendable {
         let events: [CandidateEvent]
-        /// The test, with the same replacements in the texts that it names.
-        package let test: InterestTest
-        /// The classes of texts that stay, because replacing them would change the answer.
+        /// The substitutes, by which other texts can be replaced in the same way.
+        let substitutes: Substitutes
+        /// The classes of texts that stay, because the answer depends on them.
         package let kept: Set<TextClass>
-        /// Words that stay because the test names them.
-        package let keptWords: [String]
+        /// All that stays, by class.
+        package let texts: [KeptTexts]
+        /// How many different words and ids were replaced.
+        package let replacedCount: Int
     }
 
-    /// Replaces as many classes of texts as the test allows. The test must still hold for all events; if they are
-    /// minimal, it must also fail without any one of them.
+    /// What is asked of replaced events.
+    struct Demand {
+        /// Texts that the answer may depend on, such as those that a test names, and where the log has such texts.
+        var texts: [PlacedText] = []
+        /// Names of members that the question names, which stay.
+        var members: Set<String> = []
+        /// Whether the replaced events will do.
+        let holds: ([CandidateEvent], Substitutes) throws -> Bool
+    }
+
+    /// The classes that stay, in order of preference: what says little stays before what says much.
+    private static let fallbacks: [Set<TextClass>] = [
+        [], [.terms], [.names], [.terms, .names], [.times], [.terms, .times], [.terms, .names, .times],
+        [.terms, .names, .ids], [.terms, .names, .ids, .times], [.terms, .names, .words],
+        [.terms, .names, .words, .times],
+        [.terms, .names, .words, .ids],
+    ]
+
+    /// Replaces as many classes of texts as the demand allows.
     ///
     /// - Returns: `nil` if nothing can be replaced.
-    /// - Throws: what the test throws; `EventLogError` if a replaced key or attribute breaks a limit.
-    static func run(_ events: [CandidateEvent], _ test: InterestTest, isMinimal: Bool) throws -> Result? {
-        let all = Set(TextClass.allCases)
-        let named = Set(test.texts.flatMap(words))
-        // In order of preference: times stay before ids, ids before words.
-        let fallbacks: [Set<TextClass>] = [
-            [], [.times], [.ids], [.ids, .times], [.words], [.words, .times], [.words, .ids],
-        ]
-        // Words that the test names are replaced in the first attempt, together with the test, and kept in all others.
-        let attempts = [(all, Set<String>())] + fallbacks.map { (all.subtracting($0), named) }
-        let issues = try test.issues(of: Candidate(events)).count
-        for (classes, keptWords) in attempts {
-            let substitutes = Substitutes(
-                for: texts(of: events) + test.texts,
-                earliest: events.map(\.draft.recordedAt).min() ?? Timestamp(seconds: 0),
-                classes: classes,
-                kept: keptWords.union(ProtocolWords.all).union(events.flatMap { words($0.draft.source.rawValue) })
-            )
-            let replaced = try events.map { try replace($0, by: substitutes) }
-            let asked = test.naming(substitutes.replace)
-            guard try asked.isInteresting(Candidate(replaced)),
-                // Replacing must not make payloads undecodable.
-                try asked.issues(of: Candidate(replaced)).count <= issues,
-                remains(of: substitutes, in: replaced).isEmpty, try !isMinimal || isEachNeeded(replaced, asked)
-            else { continue }
-            return Result(
-                events: replaced,
-                test: asked,
-                kept: all.subtracting(classes),
-                keptWords: keptWords.sorted()
-            )
+    /// - Throws: what the demand throws; `EventLogError` if a replaced key or attribute breaks a limit.
+    static func run(_ events: [CandidateEvent], _ demand: Demand) throws -> Result? {
+        // In the order of the events, so that the same log gives the same substitutes.
+        let ordered = distinctTexts(of: events)
+        let named = Set(demand.texts.flatMap { words($0.text) })
+        for kept in fallbacks {
+            let attempt = Attempt(events: events, texts: ordered, demand: demand, kept: kept)
+            if let result = try attempt.result(named: []) { return result }
+            guard !named.isEmpty, !kept.contains(.words), var result = try attempt.result(named: named) else {
+                continue
+            }
+            // Of the words that the test names only those stay on which the answer depends.
+            var needed = named
+            for word in named.sorted() {
+                guard let smaller = try attempt.result(named: needed.subtracting([word])) else { continue }
+                needed.remove(word)
+                result = smaller
+            }
+            return result
         }
         return nil
     }
 
-    /// True if the test fails without any one event.
-    private static func isEachNeeded(_ events: [CandidateEvent], _ test: InterestTest) throws -> Bool {
-        guard events.count > 1 else { return true }
-        return try events.indices.allSatisfy { index in
-            var smaller = events
-            smaller.remove(at: index)
-            return try !test.isInteresting(Candidate(smaller))
+    private static func distinctTexts(of events: [CandidateEvent]) -> [PlacedText] {
+        var seen: Set<PlacedText> = []
+        return events.flatMap { texts(of: $0.draft).filter { seen.insert($0).inserted } }
+    }
+
+    /// One choice of what stays.
+    private struct Attempt {
+        let events: [CandidateEvent]
+        let texts: [PlacedText]
+        let demand: Demand
+        let kept: Set<TextClass>
+
+        /// The replaced events, if the demand allows them and nothing replaced is left.
+        ///
+        /// - Parameter named: Words of the demand's texts that stay.
+        func result(named: Set<String>) throws -> Result? {
+            let substitutes = Substitutes(
+                for: texts,
+                fragments: demand.texts,
+                earliest: events.map(\.draft.recordedAt).min() ?? Timestamp(seconds: 0),
+                classes: Set(TextClass.allCases).subtracting(kept),
+                named: named,
+                members: demand.members
+            )
+            var stays: [Substitutes.Reason: Set<String>] = [:]
+            let replaced = try events.map { try replace($0, by: substitutes) { stays[$1, default: []].insert($0) } }
+            guard try demand.holds(replaced, substitutes),
+                remains(of: substitutes, in: replaced, beside: Set(stays.values.joined())).isEmpty
+            else { return nil }
+            return Result(
+                events: replaced,
+                substitutes: substitutes,
+                kept: kept,
+                texts: KeptTexts.all(of: replaced, stays, kept),
+                replacedCount: substitutes.count
+            )
         }
     }
 
-    /// The replaced words of more than three letters that a payload, key or attribute still contains, as a whole or
-    /// within another word.
-    static func remains(of substitutes: Substitutes, in events: [CandidateEvent]) -> [String] {
-        let left = texts(of: events).flatMap { text in
-            TextPiece.pieces(of: text).compactMap { piece -> String? in
-                if case .word(let word) = piece, !ProtocolWords.all.contains(word.lowercased()) {
-                    word.lowercased()
-                } else {
-                    nil
-                }
+    /// The replaced words of more than three letters that a replaced event still contains anywhere, as a whole or within
+    /// another word.
+    ///
+    /// - Parameter kept: Words that stay where they mean something, though they are replaced elsewhere.
+    static func remains(of substitutes: Substitutes, in events: [CandidateEvent], beside kept: Set<String>) -> [String]
+    {
+        let replaced = substitutes.replacedWords
+        let exempt = Set(kept.flatMap(words))
+        var seen: Set<String> = []
+        var found: Set<String> = []
+        for event in events {
+            let draft = event.draft
+            let texts = [
+                String(decoding: draft.payload, as: UTF8.self), draft.key?.rawValue ?? "", draft.source.rawValue,
+            ]
+            for word in (texts + draft.attributes.pairs.map(\.value)).flatMap(words) where seen.insert(word).inserted {
+                guard !exempt.contains(word) else { continue }
+                found.formUnion(Substitutes.parts(of: word).map { String($0) }.filter(replaced.contains))
             }
         }
-        let found = Set(left)
-        return substitutes.replacedWords.filter { word in found.contains { $0.contains(word) } }
+        return found.sorted()
     }
 
     /// The words of a text, in lower case.
@@ -89,66 +133,80 @@ package enum Anonymizer {
 
     // MARK: - Events
 
-    /// All texts that `map` would replace.
-    private static func texts(of events: [CandidateEvent]) -> [String] {
-        var texts: [String] = []
-        for event in events {
-            _ = try? map(event.draft) { text in
-                texts.append(text)
-                return text
-            }
+    /// All texts of an event that `map` would replace, in order.
+    private static func texts(of draft: DraftEvent) -> [PlacedText] {
+        var texts: [PlacedText] = []
+        // Texts that stay as they are break no limit.
+        _ = try? map(draft) { text, place in
+            texts.append(PlacedText(text, place))
+            return text
         }
         return texts
     }
 
-    private static func replace(_ event: CandidateEvent, by substitutes: Substitutes) throws -> CandidateEvent {
-        var draft = try map(event.draft, substitutes.replace)
+    private static func replace(
+        _ event: CandidateEvent,
+        by substitutes: Substitutes,
+        note: (String, Substitutes.Reason) -> Void
+    ) throws -> CandidateEvent {
+        var draft = try map(event.draft) { substitutes.replace($0, at: $1, note: note) }
         draft.recordedAt = Timestamp(
             microseconds: draft.recordedAt.microseconds + Int64(substitutes.dayShift) * 86_400_000_000
         )
         return CandidateEvent(place: event.place, origin: event.origin, draft: draft)
     }
 
-    /// The event with every text put through `body`: payload, key and attribute values.
-    private static func map(_ draft: DraftEvent, _ body: (String) -> String) throws -> DraftEvent {
+    /// The event with every text put through `body`: source, payload, key and attribute values.
+    private static func map(_ draft: DraftEvent, _ body: (String, TextPlace) -> String) throws -> DraftEvent {
         var result = draft
+        result.source = try SourceName(body(draft.source.rawValue, .text))
         result.payload = Payload(of: draft).mapping(body).bytes
-        result.key = try draft.key.map { try EventKey(body($0.rawValue)) }
+        result.key = try draft.key.map { try EventKey(body($0.rawValue, .constant)) }
         result.attributes = try Attributes(
             draft.attributes.pairs.map { pair in
-                let isKept = ProtocolWords.attributesKept.contains(pair.name)
-                return Attributes.Pair(name: pair.name, value: isKept ? pair.value : body(pair.value))
+                Attributes.Pair(name: pair.name, value: body(pair.value, TextPlace(ofAttribute: pair.name)))
             }
         )
         return result
     }
 }
 
-/// Words of the apps' protocols, which identify nobody. Replacing them would make events mean something else.
-enum ProtocolWords {
-    /// Attributes that recorders fill with fixed words.
-    static let attributesKept: Set<String> = [
-        "dir", "link", "op", "code", "reason", "gap", "status", "connection", "table", "type", "level", "of",
-        "redacted",
-        "encoded", "content-type", "content-encoding", "last", "page",
-    ]
+/// What stays of one class in a log whose texts were replaced.
+package struct KeptTexts: Sendable {
+    /// The class, such as `constants`.
+    package let name: String
+    /// What it holds, in a few words.
+    package let about: String
+    /// The texts, sorted; `nil` for a class that is told in words alone.
+    package let texts: [String]?
 
-    /// Members whose values are constants. Everything below such a member stays, too.
-    static let membersKept: Set<String> = [
-        "t", "op", "event", "topic", "type", "schema", "table", "status", "state", "columns", "errors", "extension",
-        "ref",
-        "join_ref", "recordType", "notification_type", "reason", "closes", "mode", "encoding",
-    ]
-
-    /// Words that stay everywhere, in lower case.
-    static let all: Set<String> = Set(
-        """
-        http https www com gmt utc true false null undefined nan redacted
-        mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec coordinated universal time
-        tmp vibestatus prompt json md github issues pull assets gitkeep realtime public phoenix
-        idle working needs input open closed blocked progress done
-        from date to reply edited deleted tags files images attachments title subject
-        id data event retry
-        """.split(whereSeparator: \.isWhitespace).map(String.init)
-    )
+    /// All classes of which something stays, those first that stay in every log.
+    static func all(
+        of events: [CandidateEvent],
+        _ stays: [Substitutes.Reason: Set<String>],
+        _ kept: Set<TextClass>
+    ) -> [KeptTexts] {
+        func texts(_ reason: Substitutes.Reason) -> [String] { (stays[reason] ?? []).sorted() }
+        let attributes = Set(events.flatMap { $0.draft.attributes.pairs.map(\.name) }).sorted()
+        let all = [
+            KeptTexts(name: "kinds", about: "of events", texts: Set(events.map(\.draft.kind.rawValue)).sorted()),
+            KeptTexts(name: "attributes", about: "their names", texts: attributes),
+            KeptTexts(name: "members", about: "names that the apps' formats have", texts: texts(.member)),
+            KeptTexts(name: "constants", about: "words of the protocols, in their places", texts: texts(.constant)),
+            KeptTexts(name: "paths", about: "words of routes and addresses, extensions of files", texts: texts(.path)),
+            KeptTexts(
+                name: "numbers",
+                about: "of fewer than five digits; as JSON numbers, of fewer than eight, and fractions",
+                texts: nil
+            ),
+            KeptTexts(name: "hours", about: "times of the day, zones, and how far apart times are", texts: nil),
+            KeptTexts(name: "signs", about: "punctuation, emoji, true and false, single Latin letters", texts: nil),
+            KeptTexts(name: "test", about: "words that the test names and the answer depends on", texts: texts(.test)),
+            KeptTexts(name: "terms", about: "words of the protocols within texts", texts: texts(.term)),
+        ]
+        let needed = TextClass.allCases.filter { kept.contains($0) && $0 != .terms }.map {
+            KeptTexts(name: $0.rawValue, about: "the answer depends on them", texts: nil)
+        }
+        return all.filter { $0.texts?.isEmpty != true } + needed
+    }
 }

@@ -139,14 +139,49 @@ public struct InterestTest: Sendable {
     }
 
     /// The test with an expression's texts put through `body`. A command stays as it is, because its texts are unknown.
-    func naming(_ body: (String) -> String) -> InterestTest {
-        guard case .expression(let expression) = question, let other = expression.renaming(body) else { return self }
+    func naming(_ body: (String, TextPlace) -> String) -> InterestTest {
+        guard case .expression(let expression) = question,
+            let other = expression.renaming(naming: { text, member in
+                Self.placed(text, member).map { body($0.text, $0.place) }.joined(separator: "/")
+            })
+        else { return self }
         return InterestTest(question: .expression(other), profile: profile, other: self.other, sections: sections)
     }
 
     /// The texts that the question names.
     var texts: Set<String> {
         if case .expression(let expression) = question { expression.texts } else { [] }
+    }
+
+    /// The texts that the question names, and where a log has such texts.
+    var placedTexts: [PlacedText] {
+        guard case .expression(let expression) = question else { return [] }
+        return expression.namedTexts.flatMap { Self.placed($0.text, $0.member) }
+    }
+
+    /// The members that the question names.
+    var members: Set<String> {
+        if case .expression(let expression) = question { expression.members } else { [] }
+    }
+
+    /// A text of an expression, and where a log has what it is compared with. The id of a row has its table before the last
+    /// slash.
+    private static func placed(_ text: String, _ member: String?) -> [PlacedText] {
+        guard member == "table", text.contains("/") else {
+            return [PlacedText(text, member.map { TextPlace(ofMember: $0, within: .text) } ?? .text)]
+        }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.enumerated().map { PlacedText(String($1), $0 == parts.count - 2 ? .topic : .text) }
+    }
+
+    /// True if the test fails without any one event.
+    func needsEach(of events: [CandidateEvent]) throws -> Bool {
+        guard events.count > 1 else { return true }
+        return try events.indices.allSatisfy { index in
+            var smaller = events
+            smaller.remove(at: index)
+            return try !isInteresting(Candidate(smaller))
+        }
     }
 }
 

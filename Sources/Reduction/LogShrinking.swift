@@ -1,12 +1,6 @@
 public import EventLog
 import Projections
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Finds a small part of a log for which a test still holds.
 ///
 /// The result is 1-minimal in events: the test fails without any single one of them. The log is only read, and held in memory as
@@ -120,9 +114,6 @@ private final class EventCount {
 
 /// The events that a search has kept.
 public struct ShrinkResult: Sendable {
-    /// The most events appended at once.
-    private static let batchMax = 10_000
-
     package private(set) var kept: [CandidateEvent]
     /// How many events the log has.
     public let wholeCount: Int
@@ -132,6 +123,8 @@ public struct ShrinkResult: Sendable {
     public let isMinimal: Bool
     /// What was replaced; `nil` if nothing should be.
     package private(set) var anonymized: Anonymizer.Result?
+    /// The test, with the same replacements in the texts that it names; `nil` if nothing was replaced.
+    package private(set) var askedThen: InterestTest?
 
     init(kept: [CandidateEvent], wholeCount: Int, testCount: Int, isMinimal: Bool) {
         (self.kept, self.wholeCount, self.testCount, self.isMinimal) = (kept, wholeCount, testCount, isMinimal)
@@ -140,11 +133,21 @@ public struct ShrinkResult: Sendable {
     /// The events, in the order of the log.
     public var events: [DraftEvent] { kept.map(\.draft) }
 
-    /// Puts substitutes in the place of words, ids and times, as far as the test still holds.
+    /// Puts substitutes in the place of words, ids and times, as far as the test still holds. If the events are minimal,
+    /// the test must also fail without any one of them.
     ///
     /// - Throws: `EngineError` with code `no` if the test fails whatever is replaced.
     package mutating func anonymize(_ test: InterestTest) throws {
-        guard let result = try Anonymizer.run(kept, test, isMinimal: isMinimal) else {
+        let issues = try test.issues(of: Candidate(kept)).count
+        let isMinimal = isMinimal
+        let demand = Anonymizer.Demand(texts: test.placedTexts, members: test.members) { replaced, substitutes in
+            let asked = test.naming { substitutes.replace($0, at: $1) }
+            return try asked.isInteresting(Candidate(replaced))
+                // Replacing must not make payloads undecodable.
+                && asked.issues(of: Candidate(replaced)).count <= issues
+                && (!isMinimal || asked.needsEach(of: replaced))
+        }
+        guard let result = try Anonymizer.run(kept, demand) else {
             throw EngineError(
                 "shrink --anonymize: whatever is replaced, the test says no then; ask for what does not depend on words, ids "
                     + "and times, or leave --anonymize out",
@@ -152,6 +155,7 @@ public struct ShrinkResult: Sendable {
             )
         }
         (kept, anonymized) = (result.events, result)
+        askedThen = test.naming { result.substitutes.replace($0, at: $1) }
     }
 
     /// Makes a log of the events, with new sequences. It appears at its path whole and verified, or not at all, because it is
@@ -159,13 +163,6 @@ public struct ShrinkResult: Sendable {
     ///
     /// - Throws: `EventLogError` if something exists at the path, or the log cannot be written.
     public func write(to path: String) throws {
-        let scratch = try ScratchFolder(in: FileManager.default.temporaryDirectory.path)
-        let store = try EventStore.openOrCreate(at: scratch.path + "/shrunk.eventlog")
-        var rest = kept[...]
-        while !rest.isEmpty {
-            _ = try store.append(rest.prefix(Self.batchMax).map(\.draft))
-            rest = rest.dropFirst(Self.batchMax)
-        }
-        _ = try store.backup(to: path)
+        try NewLog.write(events, to: path)
     }
 }

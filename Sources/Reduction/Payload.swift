@@ -25,7 +25,7 @@ struct Payload {
     }
 
     /// Bytes around one JSON value, or bytes that are none.
-    private struct Segment {
+    struct Segment {
         /// The bytes before the value: LF, `data:` and spaces of an event stream's line.
         var lead: [UInt8]
         /// `nil` for bytes that are no JSON, which are never cut.
@@ -38,8 +38,8 @@ struct Payload {
         var bytes: [UInt8] { lead + raw }
     }
 
-    private var segments: [Segment]
-    private let reader: KnownKind.Shrink
+    var segments: [Segment]
+    let reader: KnownKind.Shrink
 
     /// Takes a payload apart by its kind. Bytes that are no JSON become one segment without a value.
     init(of draft: DraftEvent) {
@@ -166,51 +166,7 @@ struct Payload {
     }
 }
 
-extension Payload {
-    /// The payload with every text put through `body`, except names and the protocols' constants. Numbers of eight
-    /// digits and more count as texts, because ids can be numbers.
-    func mapping(_ body: (String) -> String) -> Payload {
-        var payload = self
-        for index in segments.indices {
-            if let value = segments[index].value {
-                payload.segments[index].raw = Array(mapped(value, body).text.utf8)
-            } else if let text = String(validating: segments[index].raw, as: UTF8.self) {
-                payload.segments[index].raw = Array(body(text).utf8)
-            }
-        }
-        return payload
-    }
-
-    /// Maps a value. A Phoenix frame in list form begins with references, topic and event, which stay.
-    private func mapped(_ value: JSONValue, _ body: (String) -> String) -> JSONValue {
-        guard reader == .frame, let frame = value.array, frame.count == 5 else { return value.mapping(body) }
-        return .array(frame.prefix(4) + [frame[4].mapping(body)])
-    }
-}
-
 extension JSONValue {
-    /// Members of `ProtocolWords.membersKept` stay with everything below them. A number stays if its mapped text is no
-    /// number.
-    fileprivate func mapping(_ body: (String) -> String) -> JSONValue {
-        switch self {
-        case .string(let text): return .string(body(text))
-        case .number(let number):
-            guard number.text.utf8.count >= 8, number.text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-                let mapped = UInt64(body(number.text))
-            else { return self }
-            return .int(mapped)
-        case .array(let elements): return .array(elements.map { $0.mapping(body) })
-        case .object(let object):
-            var result = JSONObject()
-            for member in object.members {
-                let isKept = ProtocolWords.membersKept.contains(member.name)
-                result[member.name] = isKept ? member.value : member.value.mapping(body)
-            }
-            return .object(result)
-        default: return self
-        }
-    }
-
     /// The members' values or the elements.
     var children: [JSONValue] {
         switch self {

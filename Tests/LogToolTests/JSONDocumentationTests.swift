@@ -32,6 +32,7 @@ import Testing
         ["salvage", "L", "-o", "S", "--json"], ["import", "I", "listed.ndjson", "--json"],
         ["ingest", "L", "capture", "c.ndjson", "--as", "guild", "--kind", "gateway", "--json"],
         ["prove", "L", "3", "--json"], ["shrink", "L", "--when", "exists(messages)", "-o", "Small", "--json"],
+        ["anonymize", "L", "-o", "Shown", "--json"],
     ])
     func everyMemberIsNamed(arguments: [String]) throws {
         let folder = try TemporaryDirectory()

@@ -10,12 +10,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// `logtool shrink`: the smallest log that still shows something. Searches in memory (`ShrinkSearch`), and writes the
 /// result as a new log.
 ///
@@ -34,7 +28,9 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
             A command gets the state document on standard input; 0 says yes, anything else no. With --against alone yes is where the \
             two readings differ, with --when where the expression holds by --profile and not by the other one. Events go first, \
             then what is within JSON payloads and commits' texts; commits are left out whole, never rewritten. Exit code 1 where \
-            the test says no of the whole log. An interrupted search goes on from OUT.shrink.
+            the test says no of the whole log. An interrupted search goes on from OUT.shrink, \
+            which also keeps the answers to other questions. With --anonymize this stays, and is listed: \(AnonymizeCommand.stays); \
+            of the texts that the test names only what the answer depends on.
             """
     )
 
@@ -82,7 +78,10 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     var time: Duration?
 
     /// For logs that are to be shown to others. Equal texts get equal substitutes, so references hold.
-    @Flag(help: "Replace words, ids and times, the same by the same, as far as the test still says yes.")
+    @Flag(
+        help:
+            "Replace words, ids, times and names, the same by the same, as far as the test still says yes; list what stays."
+    )
     var anonymize = false
 
     @OptionGroup var document: JSONOption
@@ -110,7 +109,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         let begin = ContinuousClock.now
         let store = try log.open(isQuiet: output.quiet)
         try test.nameChannel(in: store)
-        try refuseExisting(target)
+        try NewLogTarget.refuseExisting(target, operation: "shrink")
         let test = question
         let shrinking = try LogShrinking(
             of: store,
@@ -124,21 +123,13 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
             )
         }
         var result = try search(shrinking)
-        try refuseExisting(target)
+        try NewLogTarget.refuseExisting(target, operation: "shrink")
         // Before anything is written: a log that fails the test would be of no use.
         if anonymize { try result.anonymize(test) }
         try result.write(to: target)
         // Kept while the result is not minimal, because the next search would otherwise start from the beginning.
         if result.isMinimal { shrinking.forgetAnswers() }
         try tell(result, test.troubles.noted)
-    }
-
-    /// Refuses a path that names anything: the result must not mix with what is there.
-    private func refuseExisting(_ path: String) throws {
-        var information = stat()
-        // A link that leads nowhere counts as something, too.
-        guard lstat(path, &information) == 0 else { return }
-        throw Failure("shrink to \"\(path)\": something is there already; name a path where nothing is")
     }
 
     /// The test as the search puts it: what is tested, and by which readings. Commands are quiet, because several run

@@ -39,30 +39,23 @@ struct ShrinkPrinter {
             "of": .int(result.wholeCount),
             "tests": .int(result.testCount),
             "minimal": .bool(result.isMinimal),
-            "kept": result.anonymized.map { .array(kept($0).map { .string($0) }) },
-            "when": result.anonymized.flatMap(when),
+            "kept": result.anonymized.map(KeptPrinter.document),
+            "when": when(result),
         ])
     }
 
-    /// The names of the classes that could not be replaced.
-    private static func kept(_ result: Anonymizer.Result) -> [String] {
-        TextClass.allCases.filter(result.kept.contains).map(\.rawValue)
-    }
-
     /// The renamed expression; `nil` for commands and comparisons of readings.
-    private static func when(_ result: Anonymizer.Result) -> JSONValue? {
-        guard case .expression(let expression) = result.test.question else { return nil }
+    private static func when(_ result: ShrinkResult) -> JSONValue? {
+        guard case .expression(let expression) = result.askedThen?.question else { return nil }
         return .string(expression.description)
     }
 
     private static func replacements(_ result: ShrinkResult) -> [String] {
         guard let anonymized = result.anonymized else { return [] }
-        let kept = kept(anonymized)
+        let kept = TextClass.allCases.filter(anonymized.kept.contains).map(\.rawValue)
         let rest = kept.isEmpty ? "" : "; \(kept.joined(separator: ", ")) stay, because the answer depends on them"
-        let lines = ["anonymized\(rest)"]
-        guard let expression = when(anonymized)?.string else { return lines }
-        let words = anonymized.keptWords.isEmpty ? "" : "; words that it names stay"
-        return lines + ["the test is now: --when '\(expression)'\(words)"]
+        let test = when(result)?.string.map { ["the test is now: --when '\($0)'"] } ?? []
+        return ["anonymized\(rest)"] + test + KeptPrinter.lines(anonymized)
     }
 
     private func headline(_ result: ShrinkResult) -> String {
