@@ -155,6 +155,7 @@ private struct TextScan {
     /// number.
     private func date(at start: Int) -> (TextPiece, Int)? {
         let rest = scalars[start...]
+        guard rest.first?.isDigit == true else { return nil }
         let long = Array(rest.prefix(10))
         var parts: [Int]?
         var length = 10
@@ -175,6 +176,8 @@ private struct TextScan {
     /// A date in words or with other signs, if one begins here.
     private func writtenDate(at start: Int) -> (TextPiece, Int)? {
         if start > 0, scalars[start - 1].isASCIILetterOrDigit { return nil }
+        // The first letters of months, before anything is copied.
+        guard scalars[start].isDigit || "jfmasondJFMASOND".unicodeScalars.contains(scalars[start]) else { return nil }
         // The longest form: a month's name, a day, a year, and what is between them.
         let text = Self.text(scalars[start...].prefix(24))
         guard WrittenDate.canBegin(text) else { return nil }
@@ -187,7 +190,9 @@ private struct TextScan {
     /// The UUID, or the hash of at least 16 digits, at the beginning, if any. A letter behind it means that it is part
     /// of a word.
     private func hash(in rest: ArraySlice<UnicodeScalar>) -> (TextPiece, Int)? {
-        guard rest.first.map(\.isHexDigit) == true else { return nil }
+        // UUIDs begin with eight digits, hashes have more.
+        let start = rest.prefix(8)
+        guard start.count == 8, start.allSatisfy(\.isHexDigit) else { return nil }
         let groups = Self.text(rest.prefix(36)).split(separator: "-", omittingEmptySubsequences: false)
             .map(\.utf8.count)
         let isUUID = groups == [8, 4, 4, 4, 12]
