@@ -7,7 +7,7 @@ import Testing
 @testable import Reduction
 @testable import logtool
 
-/// Logs that are shown to others (issue lines: what is planted is gone, and what stays is listed).
+/// Logs that are shown to others: what is planted is gone, and what stays is listed.
 @Suite struct AnonymousLogTests {
     /// Names that no protocol has, in several scripts, and one that looks like a month.
     static let planted = ["Marlene", "Zebulon", "quetzalcoatl", "Bjørnstad", "李明", "jan.orchard"]
