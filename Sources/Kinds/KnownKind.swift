@@ -16,6 +16,9 @@ package enum KnownKind: String, CaseIterable, Sendable {
     case serverSentEvent = "sse.event/1"
     case statusFile = "status.file/1"
     case cloudKitRecords = "cloudkit.records/1"
+    case socketFrame = "ws.frame/1"
+    case httpAnswer = "http.answer/1"
+    case jsonRecord = "json.record/1"
     case recorderLink = "recorder.link/1"
     case recorderHTTP = "recorder.http/1"
     case recorderLimit = "recorder.limit/1"
@@ -61,6 +64,9 @@ package enum KnownKind: String, CaseIterable, Sendable {
         case .serverSentEvent: Row(.items, .items, .frame, .stream, .streamEvent)
         case .statusFile: Row(.status, .status, .file, .value, nil)
         case .cloudKitRecords: Row(.cloudRecords, .cloudkit, nil, .frame, .count("record", in: .member("records")))
+        case .socketFrame: Row(.generic, .file, nil, .frame, nil)
+        case .httpAnswer: Row(.generic, .file, nil, .value, nil)
+        case .jsonRecord: Row(.generic, .file, nil, .value, nil)
         case .recorderLink: Row(.link, .recorder, .link, .value, nil)
         case .recorderHTTP: Row(.notice, .recorder, nil, .value, nil)
         case .recorderLimit: Row(.notice, .recorder, nil, .value, nil)
@@ -128,6 +134,8 @@ extension EventKind {
 /// The kinds of events that are decoded alike.
 package enum EventFamily: Sendable {
     case git, gateway, gatewayAnswer, items, status, cloudRecords, realtime, link, gap, oversize
+    /// Payloads of any app, which the source's decoder file reads; without one they change nothing.
+    case generic
     /// Recorders' notes about their own work, such as HTTP statuses and rate limits. They are not part of the state.
     case notice
     /// Kinds that no decoder reads, which become issues.
@@ -144,12 +152,12 @@ package enum EventFamily: Sendable {
 /// Raise it with every change of the decoder, or of a fold for its changes, that gives other rows for the same events.
 /// Caches store the numbers by raw value; if one differs, the rows of the sources that the decoder reads are made anew.
 package enum DecoderVersion: String, CaseIterable, Sendable {
-    case git, gateway, items, status, cloudkit, realtime, recorder
+    case git, gateway, items, status, cloudkit, realtime, recorder, file
 
     /// The version of the decoder.
     package var number: Int {
         switch self {
-        case .items, .status, .cloudkit, .recorder: 1
+        case .items, .status, .cloudkit, .recorder, .file: 1
         case .git, .gateway, .realtime: 2
         }
     }

@@ -13,6 +13,12 @@ public enum CaptureKind: String, CaseIterable, Sendable {
     case items
     /// Observations of status files.
     case status
+    /// Messages of a WebSocket of any app, among them answers of HTTP and pieces of event streams, by their paths.
+    case ws
+    /// Answers of HTTP of any app, and the bodies of requests.
+    case http
+    /// Records in JSON of any app.
+    case json
 
     /// What frames of the kind are recorded as.
     var known: KnownKind {
@@ -22,6 +28,17 @@ public enum CaptureKind: String, CaseIterable, Sendable {
         case .sse: .serverSentEvent
         case .items: .itemsMessage
         case .status: .statusFile
+        case .ws: .socketFrame
+        case .http: .httpAnswer
+        case .json: .jsonRecord
+        }
+    }
+
+    /// Whether the payloads are of any app: a decoder file says what they mean.
+    var isGeneric: Bool {
+        switch self {
+        case .ws, .http, .json: true
+        case .gateway, .realtime, .sse, .items, .status: false
         }
     }
 
@@ -42,7 +59,7 @@ public enum CaptureKind: String, CaseIterable, Sendable {
         case .gateway, .realtime: .members
         case .items: .someMembers
         case .sse: .stream
-        case .status: .nothing
+        case .status, .ws, .http, .json: .nothing
         }
     }
 }

@@ -13,6 +13,8 @@ struct CaptureKindGuess {
     /// True until a connection's first frame, which decides whether its frames are pieces of a stream.
     private var isFirstOfConnection = true
     private var isStream = false
+    /// Whether answers were seen, which only the kinds of any app have.
+    private var hasAnswers = false
 
     /// Whether the bytes of the next frame are looked at.
     var looksAtFrames: Bool { frameCount < Self.frameCountMax }
@@ -24,6 +26,7 @@ struct CaptureKindGuess {
             isFirstOfConnection = true
             isStream = false
         case .file: kinds.insert(.status)
+        case .answer: hasAnswers = true
         case .frame(_, let bytes):
             defer { isFirstOfConnection = false }
             guard looksAtFrames else { return }
@@ -41,6 +44,7 @@ struct CaptureKindGuess {
     ///
     /// - Throws: `IngestError` with code `unknownKind` if none fits, or several do.
     func kind(of name: String) throws -> CaptureKind {
+        if hasAnswers, !kinds.contains(.status) { return frameCount > 0 ? .ws : .http }
         if kinds.count == 1, let kind = kinds.first { return kind }
         let fitting = CaptureKind.allCases.filter(kinds.contains).map(\.rawValue).joined(separator: ", ")
         throw CaptureFile.error(

@@ -8,8 +8,10 @@ struct CaptureLine {
         case frame(FrameDirection, [UInt8])
         /// A file that was written, with its bytes, or removed.
         case file(path: String, isRemoval: Bool, [UInt8])
-        /// A connection that was opened or closed.
-        case link(state: String, code: String?)
+        /// An answer of HTTP or, outgoing, the body of a request; a piece of the event stream at a path if it has no status.
+        case answer(FrameDirection, path: String, status: String?, [UInt8])
+        /// A connection that was opened or closed, at a path where the capture has several.
+        case link(state: String, code: String?, path: String?)
     }
 
     /// The time of receipt, in microseconds since 1970 UTC.
@@ -20,7 +22,7 @@ struct CaptureLine {
 
     /// Lines of one shape fit the same kinds.
     enum Shape: Hashable {
-        case link, incoming, outgoing, file
+        case link, incoming, outgoing, file, answer
     }
 
     var shape: Shape {
@@ -28,6 +30,7 @@ struct CaptureLine {
         case .link: .link
         case .frame(let direction, _): direction == .in ? .incoming : .outgoing
         case .file: .file
+        case .answer: .answer
         }
     }
 
@@ -35,6 +38,9 @@ struct CaptureLine {
     func fault(in kind: CaptureKind) -> String? {
         switch (content, kind) {
         case (.link, _), (.file, .status): nil
+        case (.answer, let kind) where kind.isGeneric: nil
+        case (.answer, .status): "\"op\" is missing"
+        case (.answer, _): "a line with \"path\" belongs to a capture of kind ws, http or status, not \(kind.rawValue)"
         case (.frame, .status): "a line of a status capture has \"path\" and \"op\", not \"dir\""
         case (.frame(.out, _), .sse): "\"dir\" is \"out\", but a stream of events has nothing outgoing"
         case (.frame, _): nil

@@ -15,8 +15,10 @@ struct CaptureMembers {
     private var texts = Texts()
     /// The close code; it may be a number or a text.
     private var code: String?
+    /// The status of an answer.
+    private var status: String?
     /// The known members that occurred and were not `null`: one bit each, by `Name`.
-    private var present: UInt8 = 0
+    private var present: UInt16 = 0
     /// The names of the other members that are not `null`.
     private var others: Set<String> = []
     private let decodesFrame: Bool
@@ -32,7 +34,7 @@ struct CaptureMembers {
 
     /// The members that mean something.
     private enum Name: Int, CaseIterable {
-        case milliseconds, direction, raw, base64, path, operation, link, code
+        case milliseconds, direction, raw, base64, path, operation, link, code, status
 
         var text: StaticString {
             switch self {
@@ -44,6 +46,7 @@ struct CaptureMembers {
             case .operation: "op"
             case .link: "link"
             case .code: "code"
+            case .status: "status"
             }
         }
 
@@ -108,7 +111,8 @@ struct CaptureMembers {
         case (_, .null):
             try reader.null()
             return false
-        case (.code, _): try reader.skip()
+        case (.status, .number): status = String(decoding: try reader.number().bytes, as: UTF8.self)
+        case (.code, _), (.status, _): try reader.skip()
         case (.direction, .string): texts.direction = try reader.string().decoded()
         case (.raw, .string): texts.raw = try frame(try reader.string())
         case (.base64, .string): texts.base64 = try reader.string().decoded()
@@ -133,13 +137,28 @@ extension CaptureMembers {
     func content() throws(CaptureFault) -> CaptureLine.Content {
         // `link` decides before `path` and `op`, and those before `dir`.
         if let link = Self.text(texts.link) { return try self.link(link) }
-        if contains(.path) || contains(.operation) { return try file() }
+        let isAnswer = contains(.path) && contains(.direction) && !contains(.operation)
+        if !isAnswer, contains(.path) || contains(.operation) { return try file() }
         guard let direction = Self.text(texts.direction) else { throw CaptureFault(reason: "\"dir\" is missing") }
         guard let direction = FrameDirection(rawValue: direction) else {
             throw CaptureFault(reason: "\"dir\" is neither \"in\" nor \"out\"")
         }
         guard let bytes = try bytes() else { throw CaptureFault(reason: "\"raw\" or \"rawBase64\" is missing") }
-        return .frame(direction, bytes)
+        guard isAnswer else { return .frame(direction, bytes) }
+        if let status, status.utf8.count > 16 { throw CaptureFault(reason: "\"status\" is no status of HTTP") }
+        return .answer(direction, path: try path(), status: status, bytes)
+    }
+
+    /// The path, which becomes an attribute.
+    private func path() throws(CaptureFault) -> String {
+        guard let path = Self.text(texts.path), !path.isEmpty else {
+            throw CaptureFault(reason: "\"path\" is missing or empty")
+        }
+        // The attributes of an event have a limit together (I3); 256 bytes are room for the others.
+        guard path.utf8.count <= EnvelopeLimits.attributeBytesMax - 256 else {
+            throw CaptureFault(reason: "\"path\" has \(path.utf8.count) bytes, too many for an attribute")
+        }
+        return path
     }
 
     /// The content of a line that opens or closes a connection. The code becomes an attribute, so its length is
@@ -152,18 +171,12 @@ extension CaptureMembers {
             throw CaptureFault(reason: "a line with \"link\" has no frame")
         }
         if let code, code.utf8.count > 256 { throw CaptureFault(reason: "\"code\" is longer than 256 bytes") }
-        return .link(state: state, code: code)
+        return .link(state: state, code: code, path: contains(.path) ? try path() : nil)
     }
 
     /// The content of a line about a status file.
     private func file() throws(CaptureFault) -> CaptureLine.Content {
-        guard let path = Self.text(texts.path), !path.isEmpty else {
-            throw CaptureFault(reason: "\"path\" is missing or empty")
-        }
-        // The attributes of an event have a limit together (I3); 256 bytes are room for the others.
-        guard path.utf8.count <= EnvelopeLimits.attributeBytesMax - 256 else {
-            throw CaptureFault(reason: "\"path\" has \(path.utf8.count) bytes, too many for an attribute")
-        }
+        let path = try path()
         switch Self.text(texts.operation) {
         case "write":
             guard let bytes = try bytes() else { throw CaptureFault(reason: "\"raw\" or \"rawBase64\" is missing") }

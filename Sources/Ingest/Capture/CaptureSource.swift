@@ -1,4 +1,5 @@
 public import EventLog
+import Kinds
 
 /// Records a capture: JSON lines, one frame or file observation per line (docs/events.md).
 ///
@@ -123,6 +124,8 @@ public struct CaptureDrafts: DraftSequence {
     private var lines: CaptureLineReader
     /// Cuts the pieces of the current connection into events; only for kind sse.
     private var stream = EventStreamSplitter()
+    /// The same for the streams of a capture of any app, by their paths.
+    private var streams: [String: EventStreamSplitter] = [:]
     /// The number of the last event of a stream, counted through all connections.
     private var streamEventCount = 0
     /// The items of the last line that are not given out yet: a piece of a stream may complete several events, or none.
@@ -166,10 +169,24 @@ public struct CaptureDrafts: DraftSequence {
     /// The items of one line.
     private mutating func items(of parsed: CaptureLine, _ number: Int) throws -> [SourceItem] {
         switch parsed.content {
-        case .link(let state, let code):
-            let link = try self.link(state, code, parsed, number)
+        case .link(let state, let code, let path):
+            let link = try self.link(state, code, path, parsed, number)
             // The end of the stream comes before the link, as it did on the connection.
+            if let path { return try finishStream(at: path) + [.draft(link)] }
             return try finishStream() + [.draft(link)]
+        case .answer(.in, let path, nil, let bytes):
+            return try bytes.withUnsafeBufferPointer { bytes in
+                streams[path, default: EventStreamSplitter()].push(bytes, at: parsed.recordedAt)
+            }
+            .map { try streamItem($0, path: path) }
+        case .answer(let direction, let path, let status, let bytes):
+            var pairs = [
+                Attributes.Pair(name: "dir", value: direction.rawValue), Attributes.Pair(name: "path", value: path),
+            ]
+            if let status { pairs.append(Attributes.Pair(name: "status", value: status)) }
+            var draft = try frame(parsed, number, Attributes(pairs))
+            draft.kind = EventKind(.httpAnswer)
+            return [.draft(try draft.redacted(payload: bytes))]
         case .frame(_, let bytes): return try push(bytes, at: parsed.recordedAt)
         case .file(let path, let isRemoval, let bytes):
             let attributes = try Attributes([
@@ -187,17 +204,25 @@ public struct CaptureDrafts: DraftSequence {
 
     /// Ends a connection's stream, and discards an unfinished event.
     private mutating func finishStream() throws -> [SourceItem] {
-        try stream.end().map { [try streamItem($0)] } ?? []
+        let last = try stream.end().map { [try streamItem($0)] } ?? []
+        return try last + streams.keys.sorted().flatMap { try finishStream(at: $0) }
+    }
+
+    /// Ends the stream at a path, and discards an unfinished event.
+    private mutating func finishStream(at path: String) throws -> [SourceItem] {
+        guard var stream = streams.removeValue(forKey: path) else { return [] }
+        return try stream.end().map { [try streamItem($0, path: path)] } ?? []
     }
 
     /// An event of a stream, with the next number. Its time is that of the line that completed it.
-    private mutating func streamItem(_ event: EventStreamSplitter.Event) throws -> SourceItem {
+    private mutating func streamItem(_ event: EventStreamSplitter.Event, path: String? = nil) throws -> SourceItem {
         streamEventCount += 1
         let frame = FrameDraft(
             recordedAt: event.completedAt,
             source: source,
             kind: .serverSentEvent,
-            key: "\(firstTime)/e/\(streamEventCount)"
+            key: "\(firstTime)/e/\(streamEventCount)",
+            attributes: try path.map { try Attributes([Attributes.Pair(name: "path", value: $0)]) } ?? .none
         )
         switch event.content {
         case .whole(let bytes): return .draft(try frame.redacted(payload: bytes))
@@ -217,9 +242,16 @@ public struct CaptureDrafts: DraftSequence {
     }
 
     /// The event of a line that opens or closes a connection.
-    private func link(_ state: String, _ code: String?, _ line: CaptureLine, _ number: Int) throws -> DraftEvent {
+    private func link(
+        _ state: String,
+        _ code: String?,
+        _ path: String?,
+        _ line: CaptureLine,
+        _ number: Int
+    ) throws -> DraftEvent {
         var attributes = [Attributes.Pair(name: "link", value: state)]
         if let code { attributes.append(Attributes.Pair(name: "code", value: code)) }
+        if let path { attributes.append(Attributes.Pair(name: "path", value: path)) }
         return try FrameDraft(
             recordedAt: line.recordedAt,
             source: source,

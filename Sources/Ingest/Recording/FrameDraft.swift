@@ -5,7 +5,7 @@ import EventLog
 struct FrameDraft {
     let recordedAt: Timestamp
     let source: SourceName
-    let kind: EventKind
+    var kind: EventKind
     /// Checked only when the event is made.
     let key: String
     var attributes = Attributes.none

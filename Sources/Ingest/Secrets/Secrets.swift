@@ -1,5 +1,6 @@
 import EventLog
 import JSON
+import Kinds
 
 /// Replaces the secrets in a frame by `[redacted]` before it is appended (I14); every other byte stays as it was.
 ///
@@ -47,7 +48,7 @@ struct Secrets {
     ) -> [SecretRange] {
         // An event of a stream is lines, each with a field's name; only what comes behind may be JSON.
         if kind == .serverSentEvent { return placesInLines(bytes, rules) }
-        let isGateway = kind == .gatewayFrame
+        let isGateway = kind == .gatewayFrame || kind.is(.socketFrame)
         guard case .binary = form else { return places(in: bytes, isGateway: isGateway, rules).found }
         return SecretText(tolerating: bytes).members(isGateway: isGateway, rules) + BinarySecrets(bytes, rules).places()
     }
