@@ -7,7 +7,9 @@ extension Messages {
     func messageLines(_ names: Names) -> [String] {
         let places = (0..<store.count).sorted { store.key(at: $0).precedes(store.key(at: $1), names) }
         return places.map { place in
-            let reactions = store.sortedReactions(at: place, names).map { reaction in
+            let isOfServer = store.channels[Int(store.cells[place].channel)].isOfServer
+            let kept = store.sortedReactions(at: place, names).filter { $0.isPresent || isOfServer }
+            let reactions = kept.map { reaction in
                 JSONValue.array([
                     .string(store.reactions.emojis.text(reaction.emoji)), .string(names.text(reaction.user)),
                     .bool(reaction.isPresent), .string(String(reaction.sequence)),

@@ -10,7 +10,8 @@ extension Change {
         case .session(.observed(let fields)): fields.timestamp == nil ? nil : fields.instant
         case .prompt(.asked(let fields)): fields.answeredAt ?? fields.askedAt
         case .row(let row): row.committedAt
-        case .message(.reaction), .message(.stands), .session(.removed), .prompt(.unreadable), .prompt(.removed),
+        case .message(.reaction), .message(.reactions), .message(.withdrawn), .message(.stands), .session(.removed),
+            .prompt(.unreadable), .prompt(.removed),
             .channel, .community,
             .item:
             nil

@@ -10,6 +10,10 @@ enum MessageChange {
     case moved(from: MessageKey, to: MessageKey, remoteTime: Timestamp?, by: String?)
     /// A user added or removed a reaction.
     case reaction(MessageKey, emoji: String, user: EntityID, present: Bool)
+    /// A version was taken back: the one before it counts again.
+    case withdrawn(MessageKey, version: Timestamp)
+    /// The reactions to a message that is known and live changed; to any other message they change nothing.
+    indirect case reactions(MessageKey, ReactionChange)
     /// A branch's tip moved, which selects another of the known versions. Nobody wrote or deleted anything, so there is
     /// no revision and, unless the message became unreadable, no history entry.
     indirect case stands(MessageKey, MessageStanding)
@@ -54,6 +58,53 @@ struct MessageWrite: Codable, Sendable {
     var replacesVersion: Timestamp?
     /// The packed content in the texts of the messages, if a decoder keeps it there; `nil` once a member differs from it.
     var stored: PooledText?
+    /// Whether the remote's ids tell messages apart within a channel alone, though they order them.
+    var isOfChannel = false
+    /// What the version does to a message that is known.
+    var meeting = MessageMeeting.replaces
+}
+
+/// What a version does to a message that is known already.
+enum MessageMeeting: Codable, Sendable {
+    /// The version is the whole message.
+    case replaces
+    /// The version is one of a new message: it changes no known one, unless that was deleted until written.
+    case adds
+    /// The version has some members; the known message keeps its others. It makes a new message only if `makes`.
+    case patches(MessageMembers, makes: Bool)
+}
+
+/// Some members of a version.
+struct MessageMembers: OptionSet, Codable, Sendable {
+    let rawValue: UInt16
+
+    static let author = MessageMembers(rawValue: 1)
+    static let authorName = MessageMembers(rawValue: 2)
+    static let content = MessageMembers(rawValue: 4)
+    static let createdAt = MessageMembers(rawValue: 8)
+    static let editedAt = MessageMembers(rawValue: 16)
+    static let replyTo = MessageMembers(rawValue: 32)
+    static let tags = MessageMembers(rawValue: 64)
+    static let attachments = MessageMembers(rawValue: 128)
+    static let version = MessageMembers(rawValue: 256)
+
+    init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+}
+
+/// A change of the reactions to one message.
+enum ReactionChange: Sendable {
+    struct Reaction: Sendable {
+        let emoji: String
+        let user: EntityID
+    }
+
+    case set(Reaction, isPresent: Bool)
+    /// All are taken away, or all of one emoji.
+    case cleared(emoji: String?)
+    /// The remote stated all of them.
+    case stand([Reaction])
 }
 
 /// The rule that orders a message within its channel.
@@ -73,6 +124,8 @@ struct MessageDeletion: Codable, Sendable {
         case deleted
         case channelDeleted = "channel_deleted"
         case guildDeleted = "guild_deleted"
+        /// A list that is complete lacks it.
+        case leftOut = "left_out"
     }
 
     var key: MessageKey
@@ -81,4 +134,6 @@ struct MessageDeletion: Codable, Sendable {
     /// The remote's time, where it gives one.
     var deletedAt: Timestamp?
     var deletedBy: String?
+    /// As in `MessageWrite`.
+    var isOfChannel = false
 }

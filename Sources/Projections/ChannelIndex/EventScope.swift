@@ -42,7 +42,9 @@ extension Change {
         case .message(.written(let write)): [write.key.channel]
         case .message(.deleted(let deletion)): [deletion.key.channel]
         case .message(.moved(let from, let to, _, _)): [from.channel, to.channel]
-        case .message(.reaction(let key, _, _, _)), .message(.stands(let key, _)): [key.channel]
+        case .message(.reaction(let key, _, _, _)), .message(.stands(let key, _)), .message(.reactions(let key, _)),
+            .message(.withdrawn(let key, _)):
+            [key.channel]
         case .community(.typing(let channel, _, _)): [channel]
         case .community(.voice(_, _, let channel)): channel.map { [$0] } ?? []
         case .community(.readStates(let states)): states.map(\.channel)
@@ -57,7 +59,7 @@ extension Change {
         case .written(let write): [write.key]
         case .deleted(let deletion): [deletion.key]
         case .moved(let from, let to, _, _): [from, to]
-        case .reaction(let key, _, _, _), .stands(let key, _): [key]
+        case .reaction(let key, _, _, _), .stands(let key, _), .reactions(let key, _), .withdrawn(let key, _): [key]
         }
     }
 

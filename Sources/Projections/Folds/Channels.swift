@@ -217,7 +217,7 @@ extension MessageChange {
         case .deleted(let deletion): deletion.key.channel
         case .moved(_, let to, _, _): to.channel
         case .reaction(let key, _, _, _): key.channel
-        case .stands: nil
+        case .stands, .reactions, .withdrawn: nil
         }
     }
 }

@@ -123,7 +123,8 @@ struct KeptStates: Sendable {
     func state(at sequence: SequenceNumber, in session: borrowing ReadSession) -> (state: LogState, kept: Kept)? {
         guard let table = try? table(in: session), let chain = chain(to: sequence, in: table),
             let last = chain.last,
-            session.begins(with: LogPrefix(sequence: sequence.rawValue, hash: last.head.prefixHash))
+            session.begins(with: LogPrefix(sequence: sequence.rawValue, hash: last.head.prefixHash)),
+            let changedAt = try? Decoders.changedAt(in: session), changedAt <= sequence
         else { return nil }
         guard var state = try? SavedState() else { return nil }
         for link in chain {

@@ -57,6 +57,15 @@ struct ChangeReading {
         case .moved(let from, let to, let time, let by): .messageMoved(from: name(from), to: name(to), by: by, at: time)
         case .reaction(let key, let emoji, let user, let present):
             .reaction(name(key), emoji: emoji, user: names.text(user), isPresent: present)
+        case .reactions(let key, .set(let reaction, let present)):
+            .reaction(name(key), emoji: reaction.emoji, user: names.text(reaction.user), isPresent: present)
+        case .withdrawn(let key, let version): .messageWithdrawn(name(key), version: version)
+        case .reactions(let key, .cleared(let emoji)): .reactionsCleared(name(key), emoji: emoji)
+        case .reactions(let key, .stand(let reactions)):
+            .reactionsStand(
+                name(key),
+                reactions.map { DecodedChange.Reaction(emoji: $0.emoji, user: names.text($0.user)) }
+            )
         case .stands(let key, .version(let write)): .messageStands(name(key), message(write))
         case .stands(let key, .deleted), .stands(let key, .nowhere), .stands(let key, .unreadable):
             .messageStands(name(key), nil)

@@ -9,6 +9,14 @@ extension DecodedChange {
         public let id: String
     }
 
+    /// A user's reaction.
+    public struct Reaction: Hashable, Sendable {
+        /// The emoji, in the remote's words.
+        public let emoji: String
+        /// The user's id.
+        public let user: String
+    }
+
     /// One version of a message.
     public struct Message: Hashable, Sendable {
         /// Which message.

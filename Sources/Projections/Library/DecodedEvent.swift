@@ -21,6 +21,12 @@ public enum DecodedChange: Hashable, Sendable {
     case messageMoved(from: MessageName, to: MessageName, by: String?, at: Timestamp?)
     /// A user put a reaction on a message, or took it away.
     case reaction(MessageName, emoji: String, user: String, isPresent: Bool)
+    /// A version of a message was taken back.
+    case messageWithdrawn(MessageName, version: Timestamp)
+    /// All reactions to a message were taken away, or all of one emoji.
+    case reactionsCleared(MessageName, emoji: String?)
+    /// All reactions to a message were stated.
+    case reactionsStand(MessageName, [Reaction])
     /// A branch was set to another commit, which has this version of a message (`nil`: none). Nobody wrote it just now.
     case messageStands(MessageName, Message?)
     /// A channel was stated whole.

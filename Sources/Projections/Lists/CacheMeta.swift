@@ -86,10 +86,11 @@ package struct CacheMeta: Equatable, Sendable {
         identity.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Whether the cache can follow a log: the log reaches the cache's sequence, and no compaction was decided after
-    /// it. The caller compares the identity.
+    /// Whether the cache can follow a log: the log reaches the cache's sequence, and after it no compaction was decided and
+    /// no decoder file was put in force. The caller compares the identity.
     package func canContinue(in session: borrowing ReadSession) -> Bool {
-        session.decidedAt <= sequence && sequence <= session.head
+        guard session.decidedAt <= sequence, sequence <= session.head else { return false }
+        return (try? Decoders.changedAt(in: session)).map { $0 <= sequence } ?? false
     }
 
     /// The instant at which a cache judges what passes with time: the state's clock.

@@ -19,6 +19,8 @@ public struct ReplayOptions: Sendable {
     /// How a replay without an observer uses and keeps states beside the log; `nil` for neither. The state is the same
     /// (I19).
     public var keeping: KeptStateOptions?
+    /// Decoder files in place of those in force in the log; `nil` for these. Nothing is kept beside the log then.
+    public var decoders: Decoders?
     /// Whether issues are condensed as they come, so that they do not fill the memory of a compaction.
     var condensesIssues = false
     /// How many events are folded between two calls of `progress`; after each, a state may be due to be kept.
@@ -29,7 +31,7 @@ public struct ReplayOptions: Sendable {
 
     /// The kept states that a replay may begin from; `nil` if `keeping` is.
     var keeper: KeptStateKeeper? {
-        keeping.map {
+        (decoders == nil ? keeping : nil).map {
             let readsAll = sources == nil && without.isEmpty
             return KeptStateKeeper($0, rules: rules, keeps: readsAll, before: without.min() ?? SequenceNumber(.max))
         }
@@ -70,6 +72,7 @@ public enum Replay {
             ?? LogState(before: session, rules: options.rules)
         // Kept states do not contain the key of their log.
         try logState.begin(session)
+        if let decoders = options.decoders { logState.use(decoders) }
         logState.condensesIssues = options.condensesIssues
         if let sources = options.sources { logState.keepOnly(sources) }
         var run = ReplayRun(consume logState, options, isObserved: observe != nil, count: last.rawValue)

@@ -81,7 +81,9 @@ extension Replay {
 
 extension ReplayOptions {
     /// Whether the replay reads all events, and each as the remote meant it.
-    fileprivate var keepsSummaries: Bool { rules.isEmpty && sources == nil && without.isEmpty && !checks }
+    fileprivate var keepsSummaries: Bool {
+        rules.isEmpty && sources == nil && without.isEmpty && !checks && decoders == nil
+    }
 }
 
 /// The `summary` table of the derived data: what is known of one state each, with the sequence of its last event and the
@@ -106,7 +108,8 @@ private enum SummaryTable {
             let table = try? derived.table(name, version: KeptStateOptions.tableVersion(build)),
             let bytes = try? table.value(at: Array(key.utf8)),
             let stored = try? StateDecoder.value(Stored<Value>.self, from: bytes),
-            session.begins(with: stored.prefix)
+            session.begins(with: stored.prefix),
+            let changedAt = try? Decoders.changedAt(in: session), changedAt.rawValue <= stored.prefix.sequence
         else { return nil }
         return (SequenceNumber(stored.prefix.sequence), stored.value)
     }

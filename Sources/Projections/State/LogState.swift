@@ -47,6 +47,8 @@ public struct LogState: Sendable {
 
     /// The client's reading rules; empty for the canonical reading (I16).
     let rules: ReadingRules
+    /// The decoder files in force. Not saved; see `begin`.
+    private(set) var decoders = Decoders()
     /// The key of the log that is folded, for finding repeated frames (I26). Not saved; see `begin`.
     private var frameKey = FrameKey.none
     /// The key under which repeated frames are found; `nil` if the repeats are known, so that no frame need be hashed.
@@ -86,6 +88,13 @@ public struct LogState: Sendable {
     mutating func begin(_ session: borrowing ReadSession) throws {
         frameKey = FrameKey(try session.identity())
         for index in sources.indices { sources[index].parts.frameKey = frameKey }
+        use(try Decoders(inForce: session))
+    }
+
+    /// Sets the decoder files by which the next events are read.
+    package mutating func use(_ decoders: Decoders) {
+        self.decoders = decoders
+        for index in sources.indices { sources[index].parts.decoderFile.file = decoders[sources[index].name] }
     }
 
     /// The sources, sorted by name.
@@ -164,6 +173,7 @@ public struct LogState: Sendable {
         sources.append(SourceState(name: name, rules: rules))
         sources[sources.count - 1].context.notesTouched = notesTouched
         sources[sources.count - 1].parts.frameKey = frameKey
+        sources[sources.count - 1].parts.decoderFile.file = decoders[name]
         sources[sources.count - 1].parts.commits.isPart = isPart
         sources[sources.count - 1].issues.condenses = condensesIssues
         sources[sources.count - 1].parts.messages.store.share = share

@@ -14,6 +14,7 @@ struct SourceParts: Codable, Sendable {
     var commits = GitCommitDecoder()
     var cloudRecords = CloudKitDecoder()
     var recorderGaps = RecorderGaps()
+    var decoderFile = FileDecoder()
 
     var channels = Channels()
     var messages = Messages()
@@ -26,7 +27,10 @@ struct SourceParts: Codable, Sendable {
     /// The log's key, under which the decoders find repeats (I26). Not saved: set again after a load.
     var frameKey: FrameKey {
         get { gateway.connections.key }
-        set { (gateway.connections.key, realtime.key, commits.key) = (newValue, newValue, newValue) }
+        set {
+            (gateway.connections.key, realtime.key, commits.key) = (newValue, newValue, newValue)
+            decoderFile.key = newValue
+        }
     }
 
     /// Passes every part to a visitor: decoders first, then folds in the order in which they apply a change. The names
@@ -43,6 +47,7 @@ struct SourceParts: Codable, Sendable {
         try visitor.visit("git", &commits, &context)
         try visitor.visit("cloudRecords", &cloudRecords, &context)
         try visitor.visit("recorderGaps", &recorderGaps, &context)
+        try visitor.visit("decoderFile", &decoderFile, &context)
         try visitor.visit(fold: "channels", &channels, &context)
         try visitor.visit(fold: "messages", &messages, &context)
         try visitor.visit(fold: "community", &community, &context)
@@ -100,7 +105,12 @@ extension SourceState {
         rowRules.formUnion(context.rules)
         // A client may not have read this event at all, for example while it was offline.
         if !context.rules.isEmpty, client?.reads(envelope, context.rules) == false { return }
+        if parts.decoderFile.file != nil, family == .generic || envelope.kind.is(.serverSentEvent) {
+            parts.itemMessages.heard(envelope)
+            return parts.decoderFile.decode(envelope, payload: payload, into: &changes, context: &context)
+        }
         switch family {
+        case .generic: parts.itemMessages.heard(envelope)
         case .git:
             swap(&context.texts, &parts.messages.store.texts)
             parts.commits.decode(envelope, payload: payload, into: &changes, context: &context)
@@ -118,6 +128,7 @@ extension SourceState {
             parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
             parts.itemMessages.linkChanged(envelope)
             parts.recorderGaps.readLink(envelope)
+            parts.decoderFile.decode(envelope, payload: payload, into: &changes, context: &context)
             if !context.rules.isEmpty {
                 parts.itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
             }

@@ -18,7 +18,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         abstract: "Record what a source gives; a later run takes only what is new.",
         usage: """
             logtool ingest LOG git REPO [--branch B] [--allow-alternates] [--follow] [options]
-            logtool ingest LOG capture FILE [--kind \(CaptureKind.allCases.map(\.rawValue).joined(separator: "|"))] [options]
+            logtool ingest LOG capture FILE [--kind \(CaptureKind.allCases.map(\.rawValue).joined(separator: "|"))] [--decoder FILE] [options]
             logtool ingest LOG har FILE [--kind \(HARKind.allCases.map(\.rawValue).joined(separator: "|"))] [options]
             logtool ingest LOG github OWNER/NAME [--branch B] [--api URL] [--token-env VAR] [--follow] [options]
             logtool ingest LOG sse URL [--follow] [options]
@@ -158,6 +158,11 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             let warn: @Sendable (String) -> Void = {
                 StandardError.line(DisplayText.escaped("logtool: warning: \($0)"))
             }
+            let decoder = try capture.decoder.map { path in
+                let file = try DecoderCommand.file(path)
+                try DecoderCommand.checkSamples(of: file)
+                return file
+            }
             let source = CaptureSource(
                 path: address,
                 kind: capture.kind?.capture,
@@ -166,6 +171,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 doubt: output.quiet ? nil : warn
             )
             summary = try record(source, progress: progress)
+            if let decoder { _ = try DecoderCommand.put(decoder, source.name, in: EventStore.open(at: log)) }
         case .har:
             let source = HARSource(
                 path: address,
@@ -245,6 +251,12 @@ struct CaptureSourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What was captured; default: guessed where only one kind fits.", valueName: "kind"))
     var kind: SavedKind?
 
+    @Option(
+        help: ArgumentHelp("Read the source by this decoder file from now on (docs/decoders.md).", valueName: "file"),
+        completion: .file(extensions: ["yaml"])
+    )
+    var decoder: String?
+
     /// Off unless given: one unreadable line of a capture then refuses all of it, so that nothing is missing unseen.
     @Flag(help: "Pass over lines or entries that cannot be read, and list them as issues.")
     var keepGoing = false
@@ -254,8 +266,11 @@ struct CaptureSourceOptions: ParsableArguments {
         switch (source, kind) {
         case (.capture, let kind?) where kind.capture == nil: "a capture has no frames of kind \(kind.rawValue)"
         case (.har, let kind?) where kind.har == nil: "a HAR has no traffic of kind \(kind.rawValue)"
+        case (.har, _) where decoder != nil: "--decoder goes with capture only"
         case (.capture, _), (.har, _): nil
-        default: kind != nil || keepGoing ? "--kind and --keep-going go with capture and har only" : nil
+        default:
+            kind != nil || keepGoing || decoder != nil
+                ? "--kind, --keep-going and --decoder go with capture and har only" : nil
         }
     }
 }

@@ -51,6 +51,11 @@ struct ItemsDecoder: EventDecoder {
     /// Notes a link of the source that opened or closed.
     mutating func linkChanged(_ envelope: Envelope) { links.linkChanged(envelope) }
 
+    /// Notes an event that came in on a connection and is no list.
+    mutating func heard(_ envelope: Envelope) {
+        if envelope.attributes["dir"] != "out" { links.heard(envelope) }
+    }
+
     func collectNeeded(into sequences: inout SequenceSet) {}
 
     func normalForm(names: Names, into take: (JSONValue) -> Void) { take(links.facts) }

@@ -12,6 +12,8 @@ struct ServerSentEvent {
     /// Whether the event has an `id` field, even an empty one. An id with a NUL does not count, as the standard
     /// demands.
     private(set) var hasID = false
+    /// The value of the last `event` field; `nil` without one.
+    private(set) var name: [UInt8]?
     /// The values of the `data` fields, in order.
     private(set) var data: [[UInt8]] = []
 
@@ -49,6 +51,8 @@ struct ServerSentEvent {
         if rules.contains(.dataNeedsASpace) && !hasSpace { return }
         if name.elementsEqual("data".utf8) {
             data.append(Array(value))
+        } else if name.elementsEqual("event".utf8) {
+            self.name = Array(value)
         } else if name.elementsEqual("id".utf8), !value.contains(0) {
             hasID = true
         }

@@ -77,10 +77,14 @@ struct MessageNormalFormWriter: ~Copyable {
     /// Writes the reactions and what only a record can have; nothing for a message without.
     private mutating func writeRest(of record: MessageRecord?, at place: Int, in store: MessageStore) {
         let relatives = record?.relatives ?? []
-        if !store.cells[place].hasReactions, record?.placedBy == nil, relatives.isEmpty { return }
+        // Of a channel that is no server's, all reactions may be taken away by an event that names none: without those that
+        // gave them it leaves none behind.
+        let isOfServer = store.channels[Int(store.cells[place].channel)].isOfServer
+        let reactions = store.sortedReactions(at: place, names).filter { $0.isPresent || isOfServer }
+        if reactions.isEmpty, record?.placedBy == nil, relatives.isEmpty { return }
         writer.raw("r")
         // Sorted, as the order of arrival of reactions and relatives decides nothing.
-        for reaction in store.sortedReactions(at: place, names) {
+        for reaction in reactions {
             text(store.reactions.emojis.text(reaction.emoji))
             id(reaction.user)
             writer.raw(reaction.isPresent ? "+" : "-")

@@ -26,7 +26,7 @@ extension Messages {
             let current = store.record(at: place).current
             return MessageRule.Relation(of: MessageRevision(write).rank, to: current?.rank).wins
         case .deleted, .reaction: return !store.hasEntries(at: place)
-        case .moved, .stands: return false
+        case .moved, .stands, .reactions, .withdrawn: return false
         }
     }
 
@@ -82,7 +82,7 @@ extension MessageChange {
         case .written(let write): write.isOfServer ? write.key : nil
         case .deleted(let deletion): deletion.isOfServer ? deletion.key : nil
         case .reaction(let key, _, _, _): key
-        case .moved, .stands: nil
+        case .moved, .stands, .reactions, .withdrawn: nil
         }
     }
 
@@ -100,17 +100,17 @@ extension MessageChange {
         case .reaction(let key, let emoji, let user, let present):
             let key = MessageKey(channel: channel, id: key.id)
             return .reaction(key, emoji: emoji, user: user, present: present)
-        case .moved, .stands: return self
+        case .moved, .stands, .reactions, .withdrawn: return self
         }
     }
 }
 
 extension MessageWrite {
-    /// Whether a gateway stated the version: no other remote orders messages by their ids.
-    var isOfServer: Bool { order == .byID && !revisesByArrival }
+    /// Whether a gateway stated the version: no other remote orders messages by their ids, but those of decoder files.
+    var isOfServer: Bool { order == .byID && !revisesByArrival && !isOfChannel }
 }
 
 extension MessageDeletion {
-    /// Whether a gateway's frame names the message: no other remote deletes for ever.
-    var isOfServer: Bool { permanence == .forever }
+    /// Whether a gateway's frame names the message: no other remote deletes for ever, but those of decoder files.
+    var isOfServer: Bool { permanence == .forever && !isOfChannel }
 }

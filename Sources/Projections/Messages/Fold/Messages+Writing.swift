@@ -4,6 +4,7 @@ extension Messages {
     /// Applies a version that arrived, in whatever order versions and deletions come. Does nothing for a message that a
     /// compaction dropped.
     mutating func write(_ write: MessageWrite, in context: inout FoldContext) {
+        guard let write = met(write) else { return }
         if addWritten(write, in: &context) { return }
         guard let place = place(for: write.key, isOfServer: write.isOfServer) else { return }
         let event = context.event
@@ -17,6 +18,77 @@ extension Messages {
                 record.writeByVersion(write, isGone: fate != nil, at: event)
             }
         }
+    }
+
+    /// The version as it meets a message: `nil` if it changes nothing, one that has some members with the others of the
+    /// message.
+    private func met(_ write: MessageWrite) -> MessageWrite? {
+        if case .replaces = write.meeting { return write }
+        let known = store.place(of: write.key).map { store.record(at: $0) }
+        guard let known, let current = known.current else {
+            if case .patches(_, makes: false) = write.meeting { return nil }
+            return write
+        }
+        guard case .patches(let members, _) = write.meeting else {
+            if case .deleted(let end) = known.standing, end.permanence == .untilWritten { return write }
+            return nil
+        }
+        var (patched, saying) = (write, current.saying)
+        if members.contains(.author) { saying.author = write.saying.author }
+        if members.contains(.authorName) { saying.authorName = write.saying.authorName }
+        if members.contains(.content) { saying.text = write.saying.text }
+        if members.contains(.createdAt) { saying.createdAt = write.saying.createdAt }
+        if members.contains(.editedAt) { saying.editedAt = write.saying.editedAt }
+        if members.contains(.replyTo) { saying.replyTo = write.saying.replyTo }
+        if members.contains(.tags) { saying.tags = write.saying.tags }
+        if members.contains(.attachments) { saying.attachments = write.saying.attachments }
+        patched.saying = saying
+        if !members.contains(.version) { patched.version = current.version }
+        return patched
+    }
+
+    /// Takes a version of a known message back.
+    mutating func withdraw(_ version: Timestamp, of key: MessageKey, in context: inout FoldContext) {
+        guard let place = store.place(of: key) else { return }
+        let event = context.event
+        change(place, in: &context) { $0.withdraw(version, at: event) }
+    }
+
+    /// Changes the reactions to a live message; those to any other are passed over.
+    mutating func react(_ key: MessageKey, _ change: ReactionChange, in context: inout FoldContext) {
+        guard let place = store.place(of: key), state(at: place) == .live else { return }
+        let sequence = context.event.sequence.rawValue
+        var wanted: [(emoji: String, user: EntityID, isPresent: Bool)] = []
+        let known = store.sortedReactions(at: place, context.names).filter(\.isPresent).map {
+            (emoji: store.reactions.emojis.text($0.emoji), user: $0.user)
+        }
+        switch change {
+        case .set(let reaction, let isPresent): wanted = [(reaction.emoji, reaction.user, isPresent)]
+        case .cleared(let emoji):
+            for reaction in known where emoji.map({ ExactText.areSame($0, reaction.emoji) }) ?? true {
+                wanted.append((reaction.emoji, reaction.user, false))
+            }
+        case .stand(let reactions):
+            var stated: Set<[EntityID]> = []
+            var names = Names()
+            for reaction in reactions { stated.insert([names.id(reaction.emoji), reaction.user]) }
+            for reaction in known where !stated.contains([names.id(reaction.emoji), reaction.user]) {
+                wanted.append((reaction.emoji, reaction.user, false))
+            }
+            wanted += reactions.map { ($0.emoji, $0.user, true) }
+        }
+        var changes = false
+        for reaction in wanted {
+            let isNew = store.react(
+                at: place,
+                emoji: reaction.emoji,
+                user: reaction.user,
+                isPresent: reaction.isPresent,
+                sequence: sequence
+            )
+            changes = changes || isNew
+        }
+        if changes { touch(key, in: &context) }
     }
 
     /// Adds or removes a reaction, which changes neither the message's state nor its `replyTo`. The message need not be
@@ -92,12 +164,28 @@ extension MessageRecord {
             MessageRule.Relation(of: revision.rank, to: current?.rank),
             judgedStanding,
             isGone: isGone,
+            isEnded: write.isOfChannel && judgedStanding == .deletedForever,
             isBehind: write.isBehind,
             isKnown: same != nil,
             repeatsKnown: same?.revision?.saying == revision.saying,
             changesText: changesText(write, revision)
         )
         carryOut(verdict, write, revision, at: event)
+    }
+
+    /// Takes a version back. If it is the current one, the greatest of the others is; the history says so.
+    fileprivate mutating func withdraw(_ version: Timestamp, at event: EventReference) {
+        replace(version)
+        guard current?.version == version else { return }
+        var best: MessageRevision?
+        for entry in entries where entry.isStandingWrite {
+            guard let revision = entry.revision, best.map({ $0.rank <= revision.rank }) ?? true else { continue }
+            best = revision
+        }
+        guard let best else { return }
+        current = best
+        guard case .live = standing else { return }
+        enter(Entry(event: event, happening: .edited, revision: best, remoteTime: nil, by: nil))
     }
 
     /// Whether a version changes the text, not only its surroundings.

@@ -28,7 +28,9 @@ struct Messages: Fold {
         let fallen = fates.apply(change, at: context.event)
         switch change {
         case .message(let change): apply(change, in: &context)
-        case .channel(.deleted(let channel, let cause, .untilWritten)): empty(channel, cause: cause, in: &context)
+        // A list of channels that lacks one says nothing of its messages.
+        case .channel(.deleted(let channel, let cause, .untilWritten)) where cause != .leftOut:
+            empty(channel, cause: cause, in: &context)
         case .channel, .community, .item, .session, .prompt, .row: break
         }
         for channel in fallen { fall(channel, in: &context) }
@@ -48,6 +50,8 @@ struct Messages: Fold {
             move(from: from, to: to, remoteTime: remoteTime, by: by, in: &context)
         case .reaction(let key, let emoji, let user, let present):
             react(key, emoji: emoji, user: user, isPresent: present, in: &context)
+        case .reactions(let key, let change): react(key, change, in: &context)
+        case .withdrawn(let key, let version): withdraw(version, of: key, in: &context)
         case .stands(let key, let standing): stand(key, standing, in: &context)
         }
     }
@@ -181,7 +185,8 @@ extension MessageChange {
         case .written(let write): write.key.channel
         case .deleted(let deletion): deletion.key.channel
         case .moved(let from, _, _, _): from.channel
-        case .reaction(let key, _, _, _), .stands(let key, _): key.channel
+        case .reaction(let key, _, _, _), .stands(let key, _), .reactions(let key, _), .withdrawn(let key, _):
+            key.channel
         }
     }
 }

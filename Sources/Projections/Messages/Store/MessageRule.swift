@@ -73,6 +73,7 @@ enum MessageRule {
     ///   - relation: how the version compares with the current one.
     ///   - standing: the message's standing before.
     ///   - isGone: whether the message's channel is gone for ever.
+    ///   - isEnded: whether the message is deleted for ever, and what comes later changes nothing of what is known.
     ///   - isBehind: whether the remote has told of a later time already, in which the message is as it was.
     ///   - isKnown: whether an equal version was written before, and not replaced.
     ///   - repeatsKnown: whether the last such version has the same content. Evaluated only if there is one.
@@ -82,12 +83,13 @@ enum MessageRule {
         _ relation: Relation,
         _ standing: Standing,
         isGone: Bool = false,
+        isEnded: Bool = false,
         isBehind: Bool = false,
         isKnown: Bool,
         repeatsKnown: @autoclosure () -> Bool,
         changesText: @autoclosure () -> Bool
     ) -> Verdict {
-        let wins = relation.wins
+        let wins = relation.wins && !isEnded
         let isPast = !wins || isBehind && relation != .first
         // A version of now brings back a message that was deleted until written; so does a repeat.
         let comesBack = standing == .deletedUntilWritten && !isPast

@@ -1,0 +1,90 @@
+public import EventLog
+
+/// A decoder as data: a YAML text that says how the payloads of one source become changes (`docs/decoders.md`).
+///
+/// A file is total: it has no loop but those over a payload, no recursion and no clock, so any payload gives changes or
+/// issues in time and memory that are linear in its size. Ids and times never pass through a double.
+public final class DecoderFile: Sendable {
+    /// The name and version that the file gives itself, as `slack/1`.
+    public let name: String
+    /// The whole text, which acts and documents hold.
+    public let text: String
+    /// SHA-256 of the text, by which derived data are bound to it.
+    public let hash: Hash256
+    /// How the remote writes that a member has no value.
+    let absences: DecoderAbsences
+    /// How repeated events are found; `nil` if they are not looked for.
+    let dedupe: DecoderDedupe?
+    /// What orders the messages of a channel.
+    let order: MessageOrder
+    /// In the order in which they are tried: the first that fits takes the event.
+    let rules: [DecoderStep]
+    /// Payloads, with the changes that each must give.
+    let samples: [DecoderSample]
+
+    init(
+        name: String,
+        text: String,
+        absences: DecoderAbsences,
+        dedupe: DecoderDedupe?,
+        order: MessageOrder,
+        rules: [DecoderStep],
+        samples: [DecoderSample]
+    ) {
+        (self.name, self.text, hash) = (name, text, Hasher256.hash(Array(text.utf8)))
+        (self.absences, self.dedupe, self.order) = (absences, dedupe, order)
+        (self.rules, self.samples) = (rules, samples)
+    }
+
+    /// The longest text of a file, in bytes.
+    public static let bytesMax = 256 << 10
+}
+
+/// Why a text is no decoder file.
+public struct DecoderFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The line of the fault, from 1; `nil` if it is of the whole file.
+    public let line: Int?
+    /// What is wrong, and what is known instead.
+    public let reason: String
+
+    /// The line and the reason.
+    public var description: String { line.map { "line \($0): \(reason)" } ?? reason }
+
+    init(_ line: Int?, _ reason: String) {
+        (self.line, self.reason) = (line, reason)
+    }
+}
+
+/// The forms in which a remote says that a member has no value.
+struct DecoderAbsences: Sendable {
+    /// Whether a missing member means that there is none. If not, it means that the event does not tell.
+    var isMissing = false
+    var isNull = true
+    var isEmptyText = false
+    var isZero = false
+}
+
+/// How events that were seen before are found.
+struct DecoderDedupe: Sendable {
+    enum Rule: Sendable {
+        /// An event whose key was seen before, on any connection, changes nothing.
+        case key(DecoderValue)
+        /// The number grows in a session; an event whose number does not exceed the last one changes nothing. A session
+        /// begins with an event that fits the tests.
+        case grows(DecoderValue, begins: DecoderTests)
+    }
+
+    let rule: Rule
+    /// Only these events are looked at.
+    let when: DecoderTests
+}
+
+/// A payload, with the changes that it must give.
+struct DecoderSample: Sendable {
+    let line: Int
+    let kind: EventKind
+    let attributes: Attributes
+    let payload: String
+    /// The changes as `DecodedChange.json` writes them, in order.
+    let gives: [JSONValue]
+}

@@ -1,0 +1,151 @@
+import EventLog
+
+/// What events with ids of their own did, so that it can be taken back, and what waits for the message that it names.
+///
+/// Such an event counts once. What was taken back before it came never counts.
+struct DecoderRelations: Codable, Sendable {
+    /// What an event did.
+    enum Deed: Codable, Sendable {
+        case message(MessageKey, author: EntityID?)
+        case edit(MessageKey, version: Timestamp)
+        case reaction(MessageKey, emoji: String, user: EntityID)
+        /// Taken back: nothing any more.
+        case nothing
+        /// Taken back before it came.
+        case refused
+    }
+
+    private struct Entry: Codable, Sendable {
+        var deed: Deed
+        /// The last event that decided the deed.
+        let sequence: UInt64
+        /// The event with the id, if a later one took it back.
+        var first: UInt64?
+    }
+
+    /// An edit or a reaction whose message is not known yet.
+    enum Waiting: Codable, Sendable {
+        case edit(MessageWrite, author: EntityID?)
+        case reaction(emoji: String, user: EntityID)
+    }
+
+    private struct WaitingEntry: Codable, Sendable {
+        let id: EntityID
+        let waiting: Waiting
+        let sequence: UInt64
+    }
+
+    private var entries: [EntityID: Entry] = [:]
+    private var waiting: [EntityID: [WaitingEntry]] = [:]
+
+    /// Whether an event with the id counts no more: it was seen, or taken back.
+    func knows(_ id: EntityID) -> Bool { entries[id] != nil }
+
+    /// Whether an event with the id came.
+    func hasSeen(_ id: EntityID) -> Bool {
+        switch entries[id]?.deed {
+        case nil, .refused?: false
+        case .message?, .edit?, .reaction?, .nothing?: true
+        }
+    }
+
+    /// What the event with an id did; `nil` if it is not known.
+    func deed(of id: EntityID) -> Deed? { entries[id]?.deed }
+
+    mutating func note(_ deed: Deed, by id: EntityID, at sequence: UInt64) {
+        entries[id] = Entry(deed: deed, sequence: sequence)
+    }
+
+    /// Keeps an edit or a reaction until its message comes.
+    mutating func wait(_ waiting: Waiting, by id: EntityID, for message: EntityID, at sequence: UInt64) {
+        self.waiting[message, default: []].append(WaitingEntry(id: id, waiting: waiting, sequence: sequence))
+    }
+
+    /// Gives what waits for a message, in the order in which it came.
+    mutating func takeWaiting(for message: EntityID) -> [(id: EntityID, waiting: Waiting)] {
+        (waiting.removeValue(forKey: message) ?? []).map { ($0.id, $0.waiting) }
+    }
+
+    /// Takes back what the event with an id did, and gives it; `nil` if it is not known, and then it never will count.
+    mutating func retract(_ id: EntityID, at sequence: UInt64) -> Deed? {
+        let known = entries[id]
+        let first = hasSeen(id) ? known?.first ?? known?.sequence : nil
+        entries[id] = Entry(deed: hasSeen(id) ? .nothing : .refused, sequence: sequence, first: first)
+        return known?.deed
+    }
+
+    /// Forgets what waits and was taken back.
+    mutating func forgetWaiting(_ id: EntityID, for message: EntityID) {
+        waiting[message]?.removeAll { $0.id == id }
+    }
+
+    // MARK: - Compactions
+
+    /// The events that wait, and those that were taken back with those that took them back: what they did and undid is told
+    /// in histories. What the others did is kept as facts.
+    func collectNeeded(into sequences: inout SequenceSet) {
+        for entry in entries.values {
+            guard case .nothing = entry.deed else { continue }
+            sequences.insert(entry.sequence)
+            if let first = entry.first { sequences.insert(first) }
+        }
+        for list in waiting.values { for entry in list { sequences.insert(entry.sequence) } }
+    }
+
+    /// One fact for each event that is not kept, or for each, by its id.
+    func facts(keeping kept: SequenceSet, names: Names, all: Bool) -> [JSONValue] {
+        let entries = entries.filter { all || !kept.contains($0.value.sequence) }
+            .map { (id: names.text($0.key), entry: $0.value) }.sorted { ExactText.precedes($0.id, $1.id) }
+        return entries.map { id, entry in
+            var fact: [JSONValue] = [.string(id)]
+            if !all { fact.append(.string(String(entry.sequence))) }
+            switch entry.deed {
+            case .message(let key, let author):
+                fact += [.string("message"), .string(names.text(key.channel)), .string(names.text(key.id))]
+                if let author { fact.append(.string(names.text(author))) }
+            case .edit(let key, let version):
+                fact += [
+                    .string("edit"), .string(names.text(key.channel)), .string(names.text(key.id)), version.normalForm,
+                ]
+            case .reaction(let key, let emoji, let user):
+                fact += [
+                    .string("reaction"), .string(names.text(key.channel)), .string(names.text(key.id)), .string(emoji),
+                    .string(names.text(user)),
+                ]
+            case .nothing: fact.append(.string("nothing"))
+            case .refused: fact.append(.string("refused"))
+            }
+            return .array(fact)
+        }
+    }
+
+    mutating func load(facts: JSONValue?, names: inout Names) throws {
+        for fact in facts?.array ?? [] {
+            let parts = fact.array ?? []
+            let texts = parts.map { $0.string }
+            guard parts.count >= 3, let id = texts[0], let sequence = texts[1].flatMap({ UInt64($0) }),
+                let word = texts[2]
+            else {
+                throw ProjectionError.facts("a relation has another form")
+            }
+            let key =
+                parts.count >= 5 ? MessageKey(channel: names.id(texts[3] ?? ""), id: names.id(texts[4] ?? "")) : nil
+            let deed: Deed
+            switch (word, key, parts.count) {
+            case ("nothing", _, _): deed = .nothing
+            case ("refused", _, _): deed = .refused
+            case ("message", let key?, _):
+                deed = .message(key, author: parts.count > 5 ? names.id(texts[5] ?? "") : nil)
+            case ("edit", let key?, 6...):
+                guard let version = Timestamp(normalForm: parts[5]) else {
+                    throw ProjectionError.facts("an edit has no version")
+                }
+                deed = .edit(key, version: version)
+            case ("reaction", let key?, 7...):
+                deed = .reaction(key, emoji: texts[5] ?? "", user: names.id(texts[6] ?? ""))
+            default: throw ProjectionError.facts("a relation has another form")
+            }
+            note(deed, by: names.id(id), at: sequence)
+        }
+    }
+}

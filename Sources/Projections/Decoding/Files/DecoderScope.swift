@@ -1,0 +1,234 @@
+import EventLog
+import Kinds
+
+/// One event while a decoder file reads it: its payload, the values that enclose the one that a step is at, and what its
+/// envelope says.
+struct DecoderScope {
+    /// What a member is.
+    enum Stated<Value> {
+        /// The event does not tell.
+        case unstated
+        /// The event tells that there is none.
+        case none
+        case value(Value)
+        /// What is there has another type.
+        case fault
+
+        /// The value; `nil` for anything else.
+        var known: Value? { if case .value(let value) = self { value } else { nil } }
+        var isStated: Bool { if case .unstated = self { false } else { true } }
+    }
+
+    /// A value that the steps have entered.
+    private struct Level {
+        let value: JSONValue
+        /// The name of the member that it is, in a loop over an object.
+        let key: String?
+    }
+
+    /// What is read from outside of the innermost loop is no list or object, and not longer: each element could repeat it.
+    private static let outerTextBytesMax = 4096
+
+    private let absences: DecoderAbsences
+    private let attributes: Attributes
+    private let isOutgoing: Bool
+    /// `open` or `close` for the event of a link; `nil` for any other.
+    private let link: String?
+    /// The payload first.
+    private var levels: [Level]
+    /// How many levels enclose the innermost loop; 0 outside of loops.
+    private var loopedLevels = 0
+    /// The parts of the request's path, percent-decoded, and its query.
+    private let path: [String]
+    private let query: [String: String]
+    /// The parts of the path that the pattern of the rule names.
+    private var named: [String: String] = [:]
+
+    init(_ payload: JSONValue, _ attributes: Attributes, isLink: Bool, _ absences: DecoderAbsences) {
+        (self.absences, self.attributes) = (absences, attributes)
+        isOutgoing = attributes["dir"] == "out"
+        link = isLink ? attributes["link"] ?? "" : nil
+        levels = [Level(value: payload, key: nil)]
+        let target = attributes["path"] ?? ""
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false).map(Self.decoded)
+        var query: [String: String] = [:]
+        for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
+            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            // The last one counts where a name stands twice.
+            query[Self.decoded(Substring(halves[0].replacing("+", with: " ")))] =
+                halves.count > 1 ? Self.decoded(Substring(halves[1].replacing("+", with: " "))) : ""
+        }
+        self.query = query
+    }
+
+    /// A text without its percent escapes; bytes that are no UTF-8 become U+FFFD.
+    private static func decoded(_ text: Substring) -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // MARK: - Levels
+
+    /// The innermost value.
+    var here: JSONValue { levels[levels.count - 1].value }
+
+    /// Does something one level further in.
+    mutating func entering(
+        _ value: JSONValue,
+        key: String? = nil,
+        isLoop: Bool,
+        _ body: (inout DecoderScope) -> Void
+    ) {
+        let looped = loopedLevels
+        if isLoop { loopedLevels = levels.count }
+        levels.append(Level(value: value, key: key))
+        body(&self)
+        levels.removeLast()
+        loopedLevels = looped
+    }
+
+    // MARK: - Tests
+
+    /// Whether tests of the whole event fit it. What goes to the remote fits only tests that ask for it.
+    mutating func takes(_ tests: DecoderTests) -> Bool {
+        if tests.groups.isEmpty { return !isOutgoing && link == nil }
+        return fits(tests) { [isOutgoing, link] in ($0.isOutgoing ?? false) == isOutgoing && $0.link == link }
+    }
+
+    /// Whether the value that a step is at fits one of the groups; keeps the parts of the path that its pattern names.
+    mutating func fits(_ tests: DecoderTests) -> Bool {
+        tests.groups.isEmpty
+            || fits(tests) { [isOutgoing, link] in
+                ($0.isOutgoing ?? isOutgoing) == isOutgoing && ($0.link ?? link) == link
+            }
+    }
+
+    private mutating func fits(_ tests: DecoderTests, _ isMeant: (DecoderTests.Group) -> Bool) -> Bool {
+        for group in tests.groups where isMeant(group) {
+            if !group.paths.isEmpty {
+                guard let found = group.paths.lazy.compactMap({ [path] in $0.match(path) }).first else { continue }
+                named = found
+            }
+            let scope = self
+            if group.tests.allSatisfy({ $0.condition.fits(scope.value($0.value)) { scope.value($0) } }) { return true }
+        }
+        return false
+    }
+
+    // MARK: - Values
+
+    /// What is found; `nil` if nothing is there.
+    func value(_ value: DecoderValue) -> JSONValue? {
+        switch value {
+        case .place(let place):
+            guard let start = start(place.start), let found = place.value(in: start.value) else { return nil }
+            // Each element of a loop may read it.
+            return start.isOutside && !Self.isSmall(found) ? nil : found
+        case .key(let outside):
+            let index = levels.count - 1 - outside
+            guard index >= 0, let key = levels[index].key else { return nil }
+            return index < loopedLevels && !Self.isSmall(.string(key)) ? nil : .string(key)
+        case .text(let text): return .string(text)
+        case .path(let name): return named[name].map { .string($0) }
+        case .query(let name): return query[name].map { .string($0) }
+        case .attribute(let name): return attributes[name].map { .string($0) }
+        case .first(let values):
+            for candidate in values.dropLast() {
+                if let found = self.value(candidate), found != .null, found != .string("") { return found }
+            }
+            return values.last.flatMap { self.value($0) }
+        case .join(let values, let separator):
+            let texts = values.flatMap { value -> [String] in
+                switch self.value(value) {
+                case .array(let elements)?: elements.compactMap(\.writtenText)
+                case let found?: found.writtenText.map { $0.isEmpty ? [] : [$0] } ?? []
+                case nil: []
+                }
+            }
+            Steps.count(texts.reduce(texts.count) { $0 + $1.utf8.count })
+            return texts.isEmpty ? nil : .string(texts.joined(separator: separator))
+        case .split(let value, let separator, let part):
+            guard let text = self.value(value)?.writtenText else { return nil }
+            let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+            return part < parts.count ? .string(String(parts[part])) : nil
+        case .strip(let value, let prefix, let suffix):
+            guard var text = self.value(value)?.writtenText.map({ $0[...] }) else { return nil }
+            if !prefix.isEmpty, text.utf8.starts(with: prefix.utf8) { text = text.dropFirst(prefix.count) }
+            if !suffix.isEmpty, text.hasSuffix(suffix) { text = text.dropLast(suffix.count) }
+            return .string(String(text))
+        case .json(let value, let place):
+            guard let text = self.value(value)?.string, let parsed = try? JSONValue.parse(text) else { return nil }
+            return place.value(in: parsed)
+        case .time(let value, _): return self.value(value)
+        case .when(let value, let tests, let isMeant):
+            var scope = self
+            return scope.fits(tests) == isMeant ? scope.value(value) : nil
+        }
+    }
+
+    /// The value from which a place leads, and whether it lies outside of the innermost loop.
+    private func start(_ start: DecoderPlace.Start) -> (value: JSONValue, isOutside: Bool)? {
+        let index =
+            switch start {
+            case .here: levels.count - 1
+            case .outside(let count): levels.count - 1 - count
+            case .payload: 0
+            }
+        guard index >= 0 else { return nil }
+        return (levels[index].value, index < loopedLevels)
+    }
+
+    private static func isSmall(_ value: JSONValue) -> Bool {
+        guard let text = value.writtenText else { return value == .null }
+        return text.utf8.count <= outerTextBytesMax
+    }
+
+    // MARK: - Members
+
+    /// A member whose value is read by `read`, which gives `nil` for another type.
+    func stated<Value>(
+        _ value: DecoderValue?,
+        keepsEmpty: Bool = false,
+        _ read: (JSONValue) -> Value?
+    ) -> Stated<Value> {
+        guard let value else { return .unstated }
+        guard let found = self.value(value) else { return absences.isMissing ? .none : .unstated }
+        if found == .null { return absences.isNull ? .none : .fault }
+        if absences.isEmptyText, !keepsEmpty, found == .string("") { return .none }
+        if absences.isZero, found.number?.text == "0" { return .none }
+        return read(found).map { .value($0) } ?? .fault
+    }
+
+    /// A member that is a text; a number and a truth value are the text that they are written as.
+    func text(_ value: DecoderValue?, keepsEmpty: Bool = false) -> Stated<String> {
+        stated(value, keepsEmpty: keepsEmpty) { $0.writtenText }
+    }
+
+    /// A member that is a time.
+    func time(_ value: DecoderValue?) -> Stated<Timestamp> {
+        let form = value.flatMap(Self.timeForm)
+        return stated(value) { form?.instant($0) ?? (form == nil ? DecoderTimeForm.guessed($0) : nil) }
+    }
+
+    private static func timeForm(_ value: DecoderValue) -> DecoderTimeForm? {
+        switch value {
+        case .time(_, let form): form
+        case .when(let inner, _, _): timeForm(inner)
+        case .first(let values): values.lazy.compactMap(timeForm).first
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// A rule, or a step of one: what is done with an event that fits, once or for each element of lists in it.
+struct DecoderStep: Sendable {
+    /// Where the file has it, from 1.
+    let line: Int
+    let when: DecoderTests
+    /// The arrays and objects whose elements and members the step is done for; once if there are none.
+    let each: [DecoderPlace]
+    /// The value that the members of the effect are read from, if not the innermost one.
+    let from: DecoderValue?
+    let effect: DecoderEffect?
+    /// Done in order, each that fits.
+    let steps: [DecoderStep]
+}
+
+/// What a step does.
+struct DecoderEffect: Sendable {
+    /// The things that a file can tell of.
+    enum Subject: String, CaseIterable, Sendable {
+        case message, channel, user, item, session, reaction, typing, presence, event
+    }
+
+    enum Operation: String, CaseIterable, Sendable {
+        /// States the thing, which changes nothing if it is known.
+        case make
+        /// States some members; those that are missing stay as they are.
+        case patch
+        /// States the whole thing.
+        case replace
+        /// States some members by an event that has an id of its own, and so can be taken back; it may come before what it
+        /// edits.
+        case edit
+        case delete
+        /// Puts a reaction on a message, takes it away, or takes all away, or all of one emoji.
+        case add, remove, clear
+        /// Takes back what the event with an id did: made a message, edited one, or put a reaction on one.
+        case retract
+        /// What a set held and this event does not state is gone.
+        case snapshot
+    }
+
+    let operation: Operation
+    let subject: Subject
+    /// The ids of the thing, read from the value that the step is at.
+    let ids: [String: DecoderValue]
+    /// The id of the event itself, by which it can be taken back; `nil` if the remote gives none.
+    let own: DecoderValue?
+    /// The members, read from the value of `from`.
+    let members: [String: DecoderValue]
+    /// The members that are read from the value that the step is at.
+    let outerMembers: [String: DecoderValue]
+    /// The members that a patch changes in a thing that is known; all if `nil`.
+    let changes: Set<String>?
+    /// The members without which a patch makes no new thing.
+    let needs: [String]
+    /// The set that the thing belongs to, or that a snapshot states, and the scope within it.
+    let set: (name: String, scope: DecoderValue?)?
+    /// The reactions of a message, which replace those that it has.
+    let reactions: DecoderReactions?
+    /// Whether a deleted thing stays deleted whatever is stated later.
+    let isForEver: Bool
+}
+
+/// The list or object of reactions to a message.
+struct DecoderReactions: Sendable {
+    let each: DecoderPlace
+    let emoji: DecoderValue
+    /// An array of users' ids.
+    let users: DecoderValue
+}

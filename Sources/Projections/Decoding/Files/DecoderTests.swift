@@ -1,0 +1,105 @@
+/// Tests of an event, of which one group must fit with all its tests; none fit any event.
+struct DecoderTests: Sendable {
+    struct Test: Sendable {
+        let value: DecoderValue
+        let condition: DecoderCondition
+    }
+
+    /// The pattern of a request's path, as `/api/channels/{channel}/messages`; `*` is any one part.
+    struct Pattern: Sendable {
+        enum Part: Sendable {
+            case literal(String)
+            case any
+            case named(String)
+        }
+
+        let parts: [Part]
+
+        /// The named parts of a path that fits, percent-decoded; `nil` if it does not.
+        func match(_ path: [String]) -> [String: String]? {
+            guard path.count == parts.count else { return nil }
+            var named: [String: String] = [:]
+            for (part, text) in zip(parts, path) {
+                switch part {
+                case .literal(let literal): guard literal == text else { return nil }
+                case .any: break
+                case .named(let name): named[name] = text
+                }
+            }
+            return named
+        }
+    }
+
+    struct Group: Sendable {
+        var paths: [Pattern] = []
+        var tests: [Test] = []
+        /// Whether the event goes to the remote.
+        var isOutgoing: Bool?
+        /// `open` or `close` for the event of a link. Groups without it fit no link.
+        var link: String?
+    }
+
+    var groups: [Group] = []
+
+    static let any = DecoderTests()
+}
+
+/// What a value must be.
+indirect enum DecoderCondition: Sendable {
+    case present
+    case missing
+    case null
+    /// A text, number or truth value that is written so.
+    case written(String)
+    /// A text with these bytes.
+    case text(String)
+    /// As another value is.
+    case same(DecoderValue)
+    case starts(String)
+    case contains(String)
+    /// One of the types of JSON: `text`, `number`, `truth`, `list`, `object`.
+    case type(String)
+    case anyOf([DecoderCondition])
+    case not(DecoderCondition)
+
+    /// Whether a value fits. `other` finds the value of `same`.
+    func fits(_ value: JSONValue?, _ other: (DecoderValue) -> JSONValue?) -> Bool {
+        switch self {
+        case .present: value != nil && value != .null
+        case .missing: value == nil
+        case .null: value == .null
+        case .written(let text): value?.writtenText == text
+        case .text(let text): value?.string.map { ExactText($0) == ExactText(text) } ?? false
+        case .same(let wanted): value != nil && value == other(wanted)
+        case .starts(let text): value?.string?.utf8.starts(with: text.utf8) ?? false
+        case .contains(let text):
+            value?.string.map { text.isEmpty || Array($0.utf8).firstRange(of: Array(text.utf8)) != nil } ?? false
+        case .type(let name): value?.typeName == name
+        case .anyOf(let conditions): conditions.contains { $0.fits(value, other) }
+        case .not(let condition): !condition.fits(value, other)
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var typeName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "truth"
+        case .number: "number"
+        case .string: "text"
+        case .array: "list"
+        case .object: "object"
+        }
+    }
+
+    /// A text, a number in its own digits, or a truth value; `nil` for anything else.
+    var writtenText: String? {
+        switch self {
+        case .string(let text): text
+        case .number(let number): number.text
+        case .bool(let truth): truth ? "true" : "false"
+        case .null, .array, .object: nil
+        }
+    }
+}

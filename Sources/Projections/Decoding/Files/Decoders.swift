@@ -1,0 +1,95 @@
+public import EventLog
+
+/// The decoder files of a log's sources.
+///
+/// The file in force for a source is the one in the newest act `logtool.decoder/1` of the log, at every point of the log
+/// alike: it says how bytes are read, not what happened.
+public struct Decoders: Sendable {
+    /// The kind of the act that puts a file in force.
+    package static let actKind = EventKind("logtool.decoder/1" as StaticString)
+    /// The attribute of the act that names the source.
+    private static let sourceAttribute = "decodes"
+
+    private var files: [SourceName: DecoderFile] = [:]
+
+    /// No files.
+    public init() {}
+
+    /// The file of a source; `nil` if it has none.
+    public subscript(source: SourceName) -> DecoderFile? {
+        get { files[source] }
+        set { files[source] = newValue }
+    }
+
+    /// The sources that have a file, by name.
+    public var sources: [SourceName] { files.keys.sorted() }
+
+    /// The files in force in a log. Cost: O(1) for a log without acts of the kind.
+    ///
+    /// - Throws: `EventLogError` if the log cannot be read; `ProjectionError` with code `unreadableDecoder` for a file that
+    ///   this program cannot read.
+    public init(inForce session: borrowing ReadSession) throws {
+        for (name, act) in try Self.acts(session) { try take(act, source: name) }
+    }
+
+    /// The files that acts among events put in force.
+    package init(among events: [RecordedEvent]) throws {
+        for event in events where event.envelope.isAct && event.envelope.kind == Self.actKind {
+            if let name = event.envelope.attributes[Self.sourceAttribute] { try take(event, source: name) }
+        }
+    }
+
+    /// The sequence of the newest act of the kind; zero without any. What was derived from an earlier part of the log alone
+    /// was made with other files.
+    package static func changedAt(in session: borrowing ReadSession) throws -> SequenceNumber {
+        try acts(session).values.map(\.envelope.sequence).max() ?? .zero
+    }
+
+    private static func acts(_ session: borrowing ReadSession) throws -> [String: RecordedEvent] {
+        try session.newestActs(actKind, by: sourceAttribute)
+    }
+
+    private mutating func take(_ act: RecordedEvent, source name: String) throws {
+        guard let source = try? SourceName(name) else { return }
+        let value = try? JSONValue.parse(act.payload)
+        // An act that takes a file away holds none.
+        if value?["file"]?.isNull ?? false { return files[source] = nil }
+        do {
+            guard let text = value?["file"]?.string else { throw DecoderFileError(nil, "the act holds no file") }
+            files[source] = try DecoderFile(text)
+        } catch let error as DecoderFileError {
+            throw ProjectionError(
+                .unreadableDecoder,
+                "read the decoder of source \(name) in the act at sequence \(act.envelope.sequence): \(error); set another "
+                    + "one with: logtool decoder LOG set \(name) FILE, or use a newer logtool"
+            )
+        }
+    }
+
+    /// Puts a file in force for a source, or takes its file away. An act that holds the whole file, durable on return.
+    ///
+    /// - Parameters:
+    ///   - file: `nil` to leave the source without a file.
+    ///   - time: when it was done.
+    /// - Returns: the act's sequence.
+    /// - Throws: as `EventStore.append`.
+    @discardableResult
+    public static func set(
+        _ file: DecoderFile?,
+        for source: SourceName,
+        in store: EventStore,
+        at time: Timestamp
+    ) throws -> SequenceNumber {
+        let payload = JSONValue.object([
+            "decoder": file.map { .string($0.name) },
+            "sha256": file.map { .string($0.hash.hex) },
+            "file": file.map { .string($0.text) } ?? .null,
+        ])
+        return try store.appendAct(
+            actKind,
+            attributes: [Attributes.Pair(name: sourceAttribute, value: source.rawValue)],
+            payload: Array(payload.canonicalText.utf8),
+            at: time
+        )
+    }
+}

@@ -1,0 +1,178 @@
+import EventLog
+import Kinds
+
+/// Reads the events of one source by a decoder file (`DecoderFile`). Without a file it reads nothing.
+///
+/// What it remembers: the events that it has seen, if the file looks for repeats; the things of sets that snapshots
+/// state; the newest version of each item. A compaction keeps the events of sets and items, and stores the rest as facts.
+struct FileDecoder: EventDecoder {
+    /// A thing of a set: a message, or a channel or item, whose `second` is none, or a user in a scope.
+    struct Member: Codable, Hashable, Sendable {
+        let subject: UInt8
+        let first: EntityID
+        let second: EntityID
+    }
+
+    /// A set and its scope.
+    struct SetName: Codable, Hashable, Sendable {
+        let name: String
+        let scope: String
+    }
+
+    /// What is known of an item beside its list's state.
+    struct ItemMemory: Codable, Sendable {
+        var list: EntityID
+        var version: Timestamp?
+        /// Whether it was deleted for ever.
+        var isGone = false
+        var sequence: UInt64
+    }
+
+    /// The file in force; not saved: set again after a load.
+    var file: DecoderFile?
+    /// The log's key, under which repeats are found (I26). Not saved.
+    var key = FrameKey.none
+
+    /// The first event with each dedupe key.
+    private var seen: [ChangeIdentity: UInt64] = [:]
+    /// The last number of the session, if the file has one that grows.
+    private var lastNumber: Int64?
+    /// The things of each set, with the last event that stated each.
+    var sets: [SetName: [Member: UInt64]] = [:]
+    var items: [EntityID: ItemMemory] = [:]
+    /// The channels that were stated as a whole, for rules that state others only until then.
+    var stated: Set<EntityID> = []
+    /// What events with ids of their own did, and what waits for a message that they name.
+    var relations = DecoderRelations()
+    /// The last event accounted for by facts. A compacted log replays kept events up to here again.
+    private var upTo: UInt64 = 0
+    /// The last event that was decoded.
+    private var last: UInt64 = 0
+
+    /// The line of the rule that took the last event; `nil` if none did. Not saved.
+    private(set) var takenLine: Int?
+    /// Whether the last event repeated an earlier one. Not saved.
+    private(set) var tookRepeat = false
+
+    private enum CodingKeys: CodingKey { case seen, lastNumber, sets, items, stated, relations, upTo, last }
+
+    init() {}
+
+    mutating func decode(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        guard let file else { return }
+        last = envelope.sequence.rawValue
+        (takenLine, tookRepeat) = (nil, false)
+        guard let value = Self.value(envelope, payload) else {
+            if envelope.attributes["dir"] != "out" { context.issue("decoder \(file.name): not one JSON text") }
+            return
+        }
+        let isLink = envelope.kind.is(.recorderLink)
+        var scope = DecoderScope(value, envelope.attributes, isLink: isLink, file.absences)
+        tookRepeat = isRepeat(&scope, file, envelope.sequence.rawValue)
+        if tookRepeat { return }
+        guard let rule = file.rules.first(where: { scope.takes($0.when) }) else { return }
+        takenLine = rule.line
+        DecoderRun.carryOut(rule, &scope, &self, &changes, &context)
+    }
+
+    /// The payload as rules see it: JSON, of a Server-Sent Event an object of `event`, `id` and `data`; `nil` if it is
+    /// not JSON.
+    static func value(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) -> JSONValue? {
+        if envelope.kind.is(.recorderLink) { return .object(JSONObject()) }
+        guard envelope.kind.is(.serverSentEvent) else { return try? JSONValue.parse(payload) }
+        let event = ServerSentEvent(payload)
+        let data = event.data.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+        return .object([
+            "event": event.name.map { .string(String(decoding: $0, as: UTF8.self)) },
+            "data": event.data.isEmpty ? nil : .string(data),
+        ])
+    }
+
+    /// Whether an event was seen before, by the file's rule. Notes it if not.
+    private mutating func isRepeat(_ scope: inout DecoderScope, _ file: DecoderFile, _ sequence: UInt64) -> Bool {
+        guard let dedupe = file.dedupe, scope.takes(dedupe.when) else { return false }
+        switch dedupe.rule {
+        case .key(let value):
+            guard let text = scope.value(value)?.writtenText else { return false }
+            let identity = ChangeIdentity(Array(text.utf8).withUnsafeBytes { key.hash($0) })
+            guard let first = seen[identity] else {
+                seen[identity] = sequence
+                return false
+            }
+            return first < sequence
+        case .grows(let value, let begins):
+            // What a compaction has kept of earlier events had an effect.
+            if sequence <= upTo { return false }
+            if scope.takes(begins) { lastNumber = nil }
+            guard let number = scope.value(value)?.number?.int64 else { return false }
+            if let lastNumber, number <= lastNumber { return true }
+            lastNumber = number
+            return false
+        }
+    }
+
+    // MARK: - Compactions
+
+    func collectNeeded(into sequences: inout SequenceSet) {
+        for members in sets.values { for sequence in members.values { sequences.insert(sequence) } }
+        for item in items.values { sequences.insert(item.sequence) }
+        relations.collectNeeded(into: &sequences)
+    }
+
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
+        take(facts(keeping: [], names: names, all: true))
+        let sets = sets.sorted { ($0.key.name, $0.key.scope) < ($1.key.name, $1.key.scope) }
+        for (set, members) in sets where !members.isEmpty {
+            let texts = members.keys.map { member in
+                "\(member.subject)/\(names.text(member.first))/\(names.text(member.second))"
+            }
+            take(.array([.string(set.name), .string(set.scope), .array(texts.sorted().map { .string($0) })]))
+        }
+        take(.array(stated.map { names.text($0) }.sorted().map { .string($0) }))
+        for (id, item) in items.map({ (names.text($0.key), $0.value) }).sorted(by: { $0.0 < $1.0 }) {
+            take(
+                .array([
+                    .string(id), .string(names.text(item.list)), item.version?.normalForm ?? .null,
+                    .bool(item.isGone),
+                ])
+            )
+        }
+    }
+
+    /// The repeats, and what the events with ids did that are not kept: sets and items follow from the events that are.
+    func facts(keeping kept: SequenceSet, names: Names) -> JSONValue { facts(keeping: kept, names: names, all: false) }
+
+    /// - Parameter all: whether what kept events give is among them, and nothing of when it was, as normal forms demand.
+    private func facts(keeping kept: SequenceSet, names: Names, all: Bool) -> JSONValue {
+        let related = relations.facts(keeping: kept, names: names, all: all)
+        if seen.isEmpty, lastNumber == nil, related.isEmpty { return .null }
+        let list = seen.map { (text: $0.key.normalForm, sequence: $0.value) }.sorted { $0.sequence < $1.sequence }
+        return .object([
+            "upTo": all ? nil : .string(String(max(upTo, last))),
+            "relations": related.isEmpty ? nil : .array(related),
+            "lastNumber": lastNumber.map { .int($0) },
+            "seen": .array(list.map { .array([$0.text, .string(String($0.sequence))]) }),
+        ])
+    }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {
+        guard !facts.isNull else { return }
+        guard let upTo = facts["upTo"]?.string.flatMap({ UInt64($0) }), let list = facts["seen"]?.array else {
+            throw ProjectionError.facts("what a decoder file remembers has another form")
+        }
+        self.upTo = upTo
+        lastNumber = facts["lastNumber"]?.number?.int64
+        try relations.load(facts: facts["relations"], names: &names)
+        for fact in list {
+            guard let hash = fact.array?.first?.string.flatMap({ UInt128($0) }),
+                let sequence = fact.array?.last?.string.flatMap({ UInt64($0) })
+            else { throw ProjectionError.facts("a seen event has another form") }
+            seen[ChangeIdentity(hash)] = sequence
+        }
+    }
+}

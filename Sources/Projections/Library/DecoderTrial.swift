@@ -1,0 +1,73 @@
+public import EventLog
+import Kinds
+
+/// Reads events by a decoder file without folding them, and tells which rule took each.
+public struct DecoderTrial: Sendable {
+    /// What became of one event.
+    public struct Outcome: Sendable {
+        /// The line of the rule that took the event, from 1; `nil` if none did.
+        public let line: Int?
+        /// Whether the event repeats one that was seen before, and so changes nothing.
+        public let isRepeat: Bool
+        /// The changes and issues.
+        public let decoded: DecodedEvent
+    }
+
+    private var logState = LogState()
+
+    /// Begins with a file that has seen nothing yet.
+    public init(_ file: DecoderFile, source: SourceName) {
+        var decoders = Decoders()
+        decoders[source] = file
+        logState.use(decoders)
+    }
+
+    /// Whether a decoder file may read events of a kind.
+    public static func reads(_ kind: EventKind) -> Bool {
+        kind.is(.serverSentEvent) || EventFamily(kind: kind) == .generic
+    }
+
+    /// Reads the next event of the source. Events must come in log order.
+    public mutating func read(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> Outcome {
+        let decoded = logState.decode(envelope, payload: payload)
+        let memory = logState.state(of: envelope.source)?.parts.decoderFile
+        return Outcome(line: memory?.takenLine, isRepeat: memory?.tookRepeat ?? false, decoded: decoded)
+    }
+}
+
+extension DecoderFile {
+    /// A sample whose payload gives other changes than the file says.
+    public struct SampleFault: Hashable, Sendable {
+        /// The sample's line in the file, from 1.
+        public let line: Int
+        /// What the payload gives, as the file would write it.
+        public let gives: JSONValue
+        /// The issues of the payload.
+        public let issues: [String]
+    }
+
+    /// The number of samples.
+    public var sampleCount: Int { samples.count }
+
+    /// The samples that give other changes, in the file's order; none if all are right. Each is read by a file that has seen
+    /// nothing.
+    public func sampleFaults() -> [SampleFault] {
+        samples.compactMap { sample in
+            guard let source = try? SourceName("sample") else { return nil }
+            var trial = DecoderTrial(self, source: source)
+            let envelope = Envelope(
+                sequence: SequenceNumber(1),
+                recordedAt: Timestamp(seconds: 0),
+                source: source,
+                kind: sample.kind,
+                key: nil,
+                attributes: sample.attributes,
+                holding: .whole
+            )
+            let decoded = Array(sample.payload.utf8).withUnsafeBytes { trial.read(envelope, payload: $0).decoded }
+            let gives = JSONValue.array(decoded.changes.map(\.json))
+            return gives.isSameJSON(as: .array(sample.gives))
+                ? nil : SampleFault(line: sample.line, gives: gives, issues: decoded.issues)
+        }
+    }
+}

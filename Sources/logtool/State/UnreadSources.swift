@@ -1,0 +1,27 @@
+import EventLog
+import Kinds
+import Projections
+import Synchronization
+
+/// The notice of sources whose payloads nothing reads: a state without them looks as if nothing had happened.
+enum UnreadSources {
+    /// The logs whose sources were told of.
+    private static let told = Mutex<Set<String>>([])
+
+    /// Tells of them on standard error, once for each log.
+    static func tell(of session: borrowing ReadSession, at path: String) throws {
+        guard told.withLock({ $0.insert(path).inserted }) else { return }
+        let decoders = try Decoders(inForce: session)
+        for (source, kinds) in try session.kindsBySource().sorted(by: { $0.key < $1.key }) {
+            guard decoders[source] == nil else { continue }
+            let unread = kinds.filter { EventFamily(kind: $0) == .generic }.map(\.rawValue).sorted()
+            if unread.isEmpty { continue }
+            StandardError.line(
+                DisplayText.escaped(
+                    "logtool: no decoder file reads source \(source) (\(unread.joined(separator: ", "))): it gives no state; see "
+                        + "docs/decoders.md, then: logtool decoder \(path) set \(source) FILE"
+                )
+            )
+        }
+    }
+}
