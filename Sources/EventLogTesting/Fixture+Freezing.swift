@@ -77,9 +77,13 @@ extension Fixture {
     /// Writes the events up to a point, each checked against its leaf hash first (I7).
     private static func write(_ session: borrowing ReadSession, through last: SequenceNumber, to file: URL) throws {
         var lines: [UInt8] = []
-        if let facts = try session.fact(Replay.factName) {
+        let facts = try session.fact(Replay.factName)
+        let decoders = try Decoders(inForce: session).texts
+        if facts != nil || decoders != nil {
             let header: JSONValue = .object([
-                "format": .string(FixtureEvents.factsFormat), "facts": .string(Data(facts).base64EncodedString()),
+                "format": .string(FixtureEvents.factsFormat),
+                "facts": facts.map { .string(Data($0).base64EncodedString()) },
+                "decoders": decoders.map { .object($0) },
             ])
             lines += Array((header.text + "\n").utf8)
         }

@@ -13,11 +13,12 @@ import Foundation
 struct FixtureEvents {
     static let eventsName = "events.ndjson"
     static let captureName = "capture.ndjson"
-    /// The `format` in the first line of `events.ndjson` if a compaction left facts.
+    /// The `format` in the first line of `events.ndjson` if a compaction left facts, or decoder files read the events.
     static let factsFormat = "eventlog.fixture/1"
 
     private(set) var events: [(envelope: Envelope, payload: [UInt8])] = []
     private var facts: [UInt8]?
+    private var decoders = Decoders()
 
     init(in directory: URL) throws {
         let capture = directory.appending(path: Self.captureName)
@@ -63,7 +64,9 @@ struct FixtureEvents {
     }
 
     private func start(_ state: FixtureState) throws -> LogState {
-        try LogState(facts: facts, rules: state.profile.rules)
+        var start = try LogState(facts: facts, rules: state.profile.rules)
+        start.use(decoders)
+        return start
     }
 
     // MARK: - Reading
@@ -91,6 +94,7 @@ struct FixtureEvents {
         guard line["kind"] != nil else {
             // A header, or a line of an export about dropped events.
             if let text = line["facts"]?.string { facts = Data(base64Encoded: text).map { Array($0) } }
+            if let texts = line["decoders"]?.object { decoders = try Decoders(texts: texts) }
             return
         }
         let pairs = (line["attributes"]?.object?.members ?? []).map {

@@ -210,3 +210,19 @@ package struct KeptTexts: Sendable {
         return all.filter { $0.texts?.isEmpty != true } + needed
     }
 }
+
+extension Anonymizer {
+    /// Refuses events of sources that a decoder file reads: what must stay in their payloads stands in the file.
+    ///
+    /// - Parameter operation: The operation's name in the error.
+    static func refuse(_ decoders: Decoders, of events: [CandidateEvent], _ operation: String) throws {
+        guard let source = decoders.sources.first(where: { name in events.contains { $0.draft.source == name } }) else {
+            return
+        }
+        throw EngineError(
+            "\(operation): source \(source) is read by a decoder file, and which of its words must stay is not known; nothing was "
+                + "written",
+            code: .no
+        )
+    }
+}

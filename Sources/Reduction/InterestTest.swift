@@ -23,6 +23,8 @@ public struct InterestTest: Sendable {
     let other: Profile?
     /// The sections of the document that a command gets; `nil` for all.
     let sections: Set<Section>?
+    /// The decoder files of the log that is searched.
+    var decoders = Decoders()
     /// Shared by all copies of this test.
     package let troubles = TroubleCount()
 
@@ -51,7 +53,11 @@ public struct InterestTest: Sendable {
 
     /// The states before the first event, one for each reading.
     func start() -> [LogState] {
-        ([profile] + [other].compactMap { $0 }).map { LogState(rules: $0.rules) }
+        ([profile] + [other].compactMap { $0 }).map { profile in
+            var state = LogState(rules: profile.rules)
+            state.use(decoders)
+            return state
+        }
     }
 
     /// The answer for a log of just these events. Cost: folds all of them, once for each reading.

@@ -14,9 +14,12 @@ public struct LogAnonymizing {
 
     /// Reads the events of a log.
     ///
-    /// - Throws: `EventLogError` with code `damaged` for an event that is not as it was appended.
+    /// - Throws: `EventLogError` with code `damaged` for an event that is not as it was appended; `EngineError` with code `no`
+    ///   for a log of which a decoder file reads a source.
     public init(of store: EventStore) throws {
-        events = try store.read { try Candidate.whole(of: $0) }.events
+        let (whole, decoders) = try store.read { (try Candidate.whole(of: $0), try Decoders(inForce: $0)) }
+        events = whole.events
+        try Anonymizer.refuse(decoders, of: events, "anonymize")
     }
 
     /// Replaces texts until the shape is the same: order and kinds of the events, the times between them, rows of each
@@ -32,11 +35,11 @@ public struct LogAnonymizing {
     /// - Parameter report: Called before each step, with what it does.
     package func run(_ report: @escaping (String) -> Void) throws -> AnonymizedLog {
         report("reading the shape")
-        let shape = try LogShape(of: events)
+        let shape = LogShape(of: events)
         var differences: [String] = []
         let demand = Anonymizer.Demand { replaced, _ in
             report("comparing the shapes")
-            let found = try LogShape(of: replaced).differences(from: shape)
+            let found = LogShape(of: replaced).differences(from: shape)
             if differences.isEmpty { differences = found }
             return found.isEmpty
         }

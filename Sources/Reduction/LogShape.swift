@@ -40,8 +40,8 @@ struct LogShape: Equatable, Sendable {
     var channelCount: Int { threads.count }
     var sourceCount: Int { (events.map(\.source).max() ?? -1) + 1 }
 
-    /// Folds the events once for each profile. Memory: two state documents at a time.
-    init(of events: [CandidateEvent]) throws {
+    /// Folds the events once for all profiles that read them by the same rules. Memory: two states at a time.
+    init(of events: [CandidateEvent]) {
         let drafts = events.map(\.draft)
         var order: [String: Int] = [:]
         for draft in drafts where order[draft.source.rawValue] == nil { order[draft.source.rawValue] = order.count }
@@ -71,17 +71,16 @@ struct LogShape: Equatable, Sendable {
             },
             uniquingKeysWith: +
         )
-        let profiles = Profile.allCases.filter { $0 != .canonical }
-        let counts = try concurrentMap(profiles.indices) { index in
-            var state = LogState(rules: profiles[index].rules)
+        let counts = Profile.differences(among: Set(drafts.map(\.kind)), from: canonical) { profile in
+            var state = LogState(rules: profile.rules)
             state.apply(drafts)
-            let things = Set(StateDiff.differences(document, state.document()).map(\.entity))
-            return Dictionary(
-                things.map { ("\(profiles[index].rawValue) \($0.kind.rawValue)", 1) },
-                uniquingKeysWith: +
-            )
+            return state
         }
-        self.profiles = counts.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        var profiles: [String: Int] = [:]
+        for (profile, kinds) in counts {
+            for (kind, count) in kinds { profiles["\(profile.rawValue) \(kind.rawValue)"] = count }
+        }
+        self.profiles = profiles
     }
 
     private static func events(of drafts: [DraftEvent], _ order: [String: Int], since first: Int64) -> [EventShape] {

@@ -49,8 +49,10 @@ public struct LogShrinking {
         until deadline: ContinuousClock.Instant?,
         book: AnswerBook
     ) throws {
-        (self.test, self.deadline, self.book) = (test, deadline, book)
-        whole = try store.read { try Candidate.whole(of: $0) }
+        let (whole, decoders) = try store.read { (try Candidate.whole(of: $0), try Decoders(inForce: $0)) }
+        var test = test
+        test.decoders = decoders
+        (self.whole, self.test, self.deadline, self.book) = (whole, test, deadline, book)
     }
 
     /// How many answers of an interrupted search were found.
@@ -87,7 +89,8 @@ public struct LogShrinking {
             kept: search.best.events,
             wholeCount: whole.events.count,
             testCount: runner.testCount,
-            isMinimal: search.isMinimal
+            isMinimal: search.isMinimal,
+            decoders: test.decoders
         )
     }
 
@@ -126,8 +129,11 @@ public struct ShrinkResult: Sendable {
     /// The test, with the same replacements in the texts that it names; `nil` if nothing was replaced.
     package private(set) var askedThen: InterestTest?
 
-    init(kept: [CandidateEvent], wholeCount: Int, testCount: Int, isMinimal: Bool) {
+    private let decoders: Decoders
+
+    init(kept: [CandidateEvent], wholeCount: Int, testCount: Int, isMinimal: Bool, decoders: Decoders) {
         (self.kept, self.wholeCount, self.testCount, self.isMinimal) = (kept, wholeCount, testCount, isMinimal)
+        self.decoders = decoders
     }
 
     /// The events, in the order of the log.
@@ -138,6 +144,7 @@ public struct ShrinkResult: Sendable {
     ///
     /// - Throws: `EngineError` with code `no` if the test fails whatever is replaced.
     package mutating func anonymize(_ test: InterestTest) throws {
+        try Anonymizer.refuse(decoders, of: kept, "shrink --anonymize")
         let issues = try test.issues(of: Candidate(kept)).count
         let isMinimal = isMinimal
         let demand = Anonymizer.Demand(texts: test.placedTexts, members: test.members) { replaced, substitutes in
@@ -163,6 +170,6 @@ public struct ShrinkResult: Sendable {
     ///
     /// - Throws: `EventLogError` if something exists at the path, or the log cannot be written.
     public func write(to path: String) throws {
-        try NewLog.write(events, to: path)
+        try NewLog.write(events, decoders, to: path)
     }
 }

@@ -40,7 +40,8 @@ struct ShrinkSearch {
             try cutAfterwards()
             try runner.checkTime()
             // Made only now: the log is often much shorter after the cuts that need no links.
-            links = EventLinks(of: best.events.map(\.draft), rules: runner.test.profile.rules)
+            let test = runner.test
+            links = EventLinks(of: best.events.map(\.draft), rules: test.profile.rules, decoders: test.decoders)
             try guess()
             for groups in [links.sources, links.connections, links.channels] { try removeGroups(by: { groups[$0] }) }
             let links = links

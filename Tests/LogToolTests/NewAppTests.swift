@@ -69,7 +69,7 @@ import Testing
     private static let form = [
         Edit(capture, after: "    case status", "    /// Changes of a to-do list.\n    case todo"),
         Edit(capture, after: "        case .status: .statusFile", "        case .todo: .todoChange"),
-        Edit(capture, "        case .status: .nothing", becomes: "        case .status, .todo: .nothing"),
+        Edit(capture, "        case .status, .ws,", becomes: "        case .todo, .status, .ws,"),
     ]
 
     /// The decoder of the page.

@@ -35,12 +35,7 @@ public enum CaptureKind: String, CaseIterable, Sendable {
     }
 
     /// Whether the payloads are of any app: a decoder file says what they mean.
-    var isGeneric: Bool {
-        switch self {
-        case .ws, .http, .json: true
-        case .gateway, .realtime, .sse, .items, .status: false
-        }
-    }
+    var isGeneric: Bool { known.row.family == .generic }
 
     var eventKind: EventKind { EventKind(known) }
 

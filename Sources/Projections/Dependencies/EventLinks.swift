@@ -41,8 +41,10 @@ package struct EventLinks: Sendable {
     /// - Parameters:
     ///   - drafts: The events in order.
     ///   - rules: How they are read.
-    package init(of drafts: [DraftEvent], rules: ReadingRules = .canonical) {
+    ///   - decoders: The decoder files of their sources.
+    package init(of drafts: [DraftEvent], rules: ReadingRules = .canonical, decoders: Decoders = Decoders()) {
         var state = LogState(rules: rules)
+        state.use(decoders)
         var lines = ConnectionLines()
         for (place, draft) in drafts.enumerated() {
             state.apply(draft)

@@ -140,7 +140,10 @@ struct ExpressionParser {
         case "duplicate":
             let list = try member(of: section)
             guard case .member(let last) = list.last else { throw error("duplicate takes a list") }
-            node = .memberDuplicate(list, take(",") ? try steps(first: Section.members(below: last), in: last) : [])
+            node = .memberDuplicate(
+                list,
+                take(",") ? try steps(first: Section.shape(of: last).memberNames, in: last) : []
+            )
         default: throw unknownFunction(name, at: column)
         }
         try expect(")")
@@ -215,7 +218,7 @@ struct ExpressionParser {
             let name = try word()
             if let known, !known.contains(name) { throw unknownMember(name, of: owner, known, at: column) }
             steps.append(.member(name))
-            known = known == nil ? nil : Section.members(below: name)
+            known = known == nil ? nil : Section.shape(of: name).memberNames
             owner = name
             while take("[") {
                 skipSpace()

@@ -68,7 +68,7 @@ public enum StateList: Hashable, Sendable {
     package func shape(of member: String) -> MemberShape? {
         guard members.contains(member) else { return nil }
         switch self {
-        case .section(let section): return section.shape(of: member)
+        case .section: return Section.shape(of: member)
         case .history(.message) where member == "fields" || member == "known": return .ofMessageFields
         case .history where member == "fields" || member == "known": return .open
         case .history where member == "kinds": return .list(of: .scalar)
@@ -101,15 +101,7 @@ public enum StateList: Hashable, Sendable {
     }
 }
 
-/// What the values of a member are made of, as far as the state decides it: a path of names can be checked by it.
-package indirect enum MemberShape: Sendable {
-    /// A text, a number or a truth value.
-    case scalar
-    /// The remote decides.
-    case open
-    case object([(name: String, shape: MemberShape)])
-    case list(of: MemberShape)
-
+extension MemberShape {
     /// The fields of the history of a message.
     fileprivate static var ofMessageFields: MemberShape {
         .object(
@@ -122,19 +114,5 @@ package indirect enum MemberShape: Sendable {
                 }
             }
         )
-    }
-}
-
-extension Section {
-    /// The shape of a member's values.
-    fileprivate func shape(of member: String) -> MemberShape {
-        switch member {
-        case "extra", "record": .open
-        case "replyTo": .object([("id", .scalar), ("state", .scalar)])
-        case "reactions": .list(of: .object([("emoji", .scalar), ("users", .list(of: .scalar))]))
-        case "attachments": .list(of: .open)
-        case "recipients", "roles", "tags", "files", "images", "unknownColumns", "staleColumns": .list(of: .scalar)
-        default: .scalar
-        }
     }
 }

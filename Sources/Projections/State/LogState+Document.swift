@@ -31,6 +31,7 @@ extension LogState: DocumentState {
             "sequence": .string(sequence.description),
             "asOf": .string(asOf(options).description),
             "profile": .string(options.reading),
+            "decoders": decoders.document,
             "digest": .string(digest().hex),
         ]
     }

@@ -26,13 +26,35 @@ extension Section {
         return text.split(separator: " ").map(String.init)
     }
 
-    /// The members of what stands under a member of a row; `nil` where a remote decides which there are.
-    static func members(below name: String) -> [String]? {
-        switch name {
-        case "replyTo": ["id", "state"]
-        case "reactions": ["emoji", "users"]
-        case "extra", "record", "attachments": nil
-        default: []
+    /// The shape of the values of a member of a row.
+    static func shape(of member: String) -> MemberShape {
+        switch member {
+        case "extra", "record": .open
+        case "replyTo": .object([("id", .scalar), ("state", .scalar)])
+        case "reactions": .list(of: .object([("emoji", .scalar), ("users", .list(of: .scalar))]))
+        case "attachments": .list(of: .open)
+        case "recipients", "roles", "tags", "files", "images", "unknownColumns", "staleColumns": .list(of: .scalar)
+        default: .scalar
+        }
+    }
+}
+
+/// What the values of a member are made of, as far as the state decides it: a path of names can be checked by it.
+package indirect enum MemberShape: Sendable {
+    /// A text, a number or a truth value.
+    case scalar
+    /// The remote decides.
+    case open
+    case object([(name: String, shape: MemberShape)])
+    case list(of: MemberShape)
+
+    /// The members of an object, or of the objects of a list; `nil` where a remote decides which there are.
+    var memberNames: [String]? {
+        switch self {
+        case .scalar: []
+        case .open: nil
+        case .object(let members): members.map(\.name)
+        case .list(let element): element.memberNames
         }
     }
 }

@@ -74,41 +74,28 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         .array(rules.map { .string("\($0)") })
     }
 
-    /// How many things each profile reads differently from `canonical`. A thing counts once, whatever differs in it. Folds the
-    /// log once for all profiles that read it by the same rules, and not at all for those without a rule about its events.
-    /// Memory: two states at a time.
+    /// How many things each profile reads differently from `canonical`.
     private func compared(_ path: String) throws -> [JSONValue] {
         let store = try LogOptions.open(path, isQuiet: output.quiet)
         let progress = output.progress("replaying")
         defer { progress.end() }
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         let kinds = try store.read { Set(try KnownNames($0).kindsBySource.values.joined()) }
-        // Rows are compared, not digests: a reading may keep an order of its own that no document shows.
         let canonical = try loader.logState(for: StateQuery(point: point.at))
-        var known = [ReadingRules.canonical: Self.counts(of: [])]
-        return try Profile.allCases.filter { $0 != .canonical }.map { profile in
-            let rules = profile.rules.concerning(kinds)
-            let counts =
-                try known[rules]
-                ?? {
-                    let own = try loader.logState(for: StateQuery(point: point.at, profile: profile))
-                    return Self.counts(of: Set(StateDiff.differences(canonical, own).map(\.entity)))
-                }()
-            known[rules] = counts
-            var row: JSONObject = ["profile": .string(profile.rawValue)]
-            for member in counts.members { row[member.name] = member.value }
-            return .object(row)
+        let rows = try Profile.differences(among: kinds, from: canonical) { profile in
+            try loader.logState(for: StateQuery(point: point.at, profile: profile))
         }
-    }
-
-    /// The members that count things.
-    private static func counts(of things: Set<EntityReference>) -> JSONObject {
-        var kinds = JSONObject()
-        // Sorted, because the order of a dictionary changes from run to run.
-        for (kind, count) in Dictionary(grouping: things, by: \.kind.rawValue).sorted(by: { $0.key < $1.key }) {
-            kinds[kind] = .int(count.count)
+        return rows.map { profile, counts in
+            var kinds = JSONObject()
+            // Sorted, because the order of a dictionary changes from run to run.
+            for (kind, count) in counts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                kinds[kind.rawValue] = .int(count)
+            }
+            return .object([
+                "profile": .string(profile.rawValue), "entities": .int(counts.values.reduce(0, +)),
+                "kinds": .object(kinds),
+            ])
         }
-        return ["entities": .int(things.count), "kinds": .object(kinds)]
     }
 
     /// Prints a row of either list as text. Only rows of a comparison have counts; they stand below each other behind

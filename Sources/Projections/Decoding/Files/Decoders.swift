@@ -24,19 +24,40 @@ public struct Decoders: Sendable {
     /// The sources that have a file, by name.
     public var sources: [SourceName] { files.keys.sorted() }
 
+    /// The name and hash of each file, by source, as state documents give them; `nil` without files.
+    var document: JSONValue? {
+        if files.isEmpty { return nil }
+        var members = JSONObject()
+        for source in sources {
+            guard let file = files[source] else { continue }
+            members[source.rawValue] = .object(["name": .string(file.name), "sha256": .string(file.hash.hex)])
+        }
+        return .object(members)
+    }
+
     /// The files in force in a log. Cost: O(1) for a log without acts of the kind.
     ///
     /// - Throws: `EventLogError` if the log cannot be read; `ProjectionError` with code `unreadableDecoder` for a file that
     ///   this program cannot read.
     public init(inForce session: borrowing ReadSession) throws {
-        for (name, act) in try Self.acts(session) { try take(act, source: name) }
+        for (name, act) in try Self.acts(session) { try take(act.envelope, act.payload, source: name) }
     }
 
-    /// The files that acts among events put in force.
-    package init(among events: [RecordedEvent]) throws {
-        for event in events where event.envelope.isAct && event.envelope.kind == Self.actKind {
-            if let name = event.envelope.attributes[Self.sourceAttribute] { try take(event, source: name) }
+    /// The files of sources by the sources' names, as `texts` gives them.
+    ///
+    /// - Throws: `DecoderFileError` for a text that is no decoder file; `EventLogError` for a name that no source can have.
+    package init(texts: JSONObject) throws {
+        for member in texts.members {
+            files[try SourceName(member.name)] = try DecoderFile(member.value.string ?? "")
         }
+    }
+
+    /// The whole text of each file, by source; `nil` without files.
+    package var texts: JSONObject? {
+        if files.isEmpty { return nil }
+        var texts = JSONObject()
+        for source in sources { texts[source.rawValue] = files[source].map { .string($0.text) } }
+        return texts
     }
 
     /// The sequence of the newest act of the kind; zero without any. What was derived from an earlier part of the log alone
@@ -49,9 +70,9 @@ public struct Decoders: Sendable {
         try session.newestActs(actKind, by: sourceAttribute)
     }
 
-    private mutating func take(_ act: RecordedEvent, source name: String) throws {
+    private mutating func take(_ envelope: Envelope, _ payload: [UInt8], source name: String) throws {
         guard let source = try? SourceName(name) else { return }
-        let value = try? JSONValue.parse(act.payload)
+        let value = try? JSONValue.parse(payload)
         // An act that takes a file away holds none.
         if value?["file"]?.isNull ?? false { return files[source] = nil }
         do {
@@ -60,7 +81,7 @@ public struct Decoders: Sendable {
         } catch let error as DecoderFileError {
             throw ProjectionError(
                 .unreadableDecoder,
-                "read the decoder of source \(name) in the act at sequence \(act.envelope.sequence): \(error); set another "
+                "read the decoder of source \(name) in the act at sequence \(envelope.sequence): \(error); set another "
                     + "one with: logtool decoder LOG set \(name) FILE, or use a newer logtool"
             )
         }

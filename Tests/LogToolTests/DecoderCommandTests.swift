@@ -1,0 +1,128 @@
+import EventLog
+import Foundation
+import TestSupport
+import Testing
+
+@testable import JSON
+
+/// A chat of one's own, from a capture to threads, as docs/decoders.md has it, and what other commands make of it.
+@Suite struct DecoderCommandTests {
+    private let folder: TemporaryDirectory
+    private let log: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        log = folder.path("bug.eventlog")
+    }
+
+    /// The blocks of a kind in the page.
+    private static func blocks(_ kind: String) throws -> [String] {
+        let page = try String(contentsOf: PackageRoot.url.appending(path: "docs/decoders.md"), encoding: .utf8)
+        return page.components(separatedBy: "```\(kind)\n").dropFirst().map {
+            $0.components(separatedBy: "```")[0]
+        }
+    }
+
+    @discardableResult
+    private func run(_ arguments: String..., fails code: Int32 = 0) throws -> ToolRun {
+        let run = try ToolRun.run(arguments, in: folder)
+        #expect(run.exitCode == code, "\(arguments): \(run.output) \(run.errors)")
+        return run
+    }
+
+    private func record() throws {
+        try Data(try #require(Self.blocks("json").first).utf8).write(to: URL(filePath: folder.path("frames.ndjson")))
+        try Data(try #require(Self.blocks("yaml").first).utf8).write(
+            to: URL(filePath: folder.path("chat.decoder.yaml"))
+        )
+        try run("ingest", log, "capture", folder.path("frames.ndjson"), "--kind", "ws", "--as", "chat")
+    }
+
+    private func set() throws {
+        try record()
+        try run("decoder", log, "set", "chat", folder.path("chat.decoder.yaml"))
+    }
+
+    @Test func thePageLeadsFromACaptureToThreads() throws {
+        try record()
+        let before = try run("replay", log)
+        #expect(before.errors.contains("no decoder file reads source chat (ws.frame/1)"))
+        #expect(before.errors.contains("logtool decoder \(log) set chat FILE"))
+        let check = try run("decoder", "check", folder.path("chat.decoder.yaml"), log)
+        #expect(check.output.contains("1 of 1 samples"))
+        #expect(check.output.contains("takes 2, the first at 1"))
+        try run("decoder", log, "set", "chat", folder.path("chat.decoder.yaml"))
+        let replay = try run("replay", log)
+        #expect(!replay.errors.contains("no decoder file"))
+        #expect(replay.output.contains("deleted message: hi"))
+        #expect(replay.output.contains("└─ bo: hello"))
+        let document = try JSONValue.parse(try run("replay", log, "--json").output)
+        #expect(document["decoders"]?["chat"]?["name"]?.string == "chat/1")
+        #expect(try run("decoder", log).output.contains("chat  chat/1"))
+        #expect(try run("decoder", log, "show", "chat").output == (try Self.blocks("yaml")[0]))
+        let explained = try run("decoder", "explain", log, "3", "--json")
+        #expect(try JSONValue.parse(explained.output)["changes"]?.array?.count == 1)
+        #expect(try run("history", log, "message:chat/r1/a").output.contains("deleted"))
+        #expect(try run("audit", log, "--deletes").output.contains("hi"))
+        try run("verify", log, "--deep")
+    }
+
+    /// A file counts at every point, and states that were kept with another are made anew.
+    @Test func anotherFileReadsEveryPointAnew() throws {
+        try set()
+        let first = try run("replay", log, "--digest", "--at", "2").output
+        let text = try Self.blocks("yaml")[0].replacing("author: /by", with: "author: /key")
+        try Data(text.utf8).write(to: URL(filePath: folder.path("other.decoder.yaml")))
+        try run("decoder", log, "set", "chat", folder.path("other.decoder.yaml"))
+        #expect(try run("replay", log, "--digest", "--at", "2").output != first)
+        try run("decoder", log, "set", "chat", folder.path("chat.decoder.yaml"))
+        #expect(try run("replay", log, "--digest", "--at", "2").output == first)
+        let again = try run("decoder", log, "set", "chat", folder.path("chat.decoder.yaml"))
+        #expect(again.output.contains("is read so already"))
+        try run("decoder", log, "unset", "chat")
+        #expect(try run("replay", log, "--json").output.contains("\"messages\":[]"))
+    }
+
+    /// What is made of the log is read as the log is.
+    @Test func copiesAndPartsAreReadAlike() throws {
+        try set()
+        let digest = try run("replay", log, "--digest").output
+        try run("export", log, "-o", folder.path("log.jsonl"))
+        try run("import", folder.path("imported.eventlog"), folder.path("log.jsonl"))
+        try run("backup", log, folder.path("copy.eventlog"))
+        for other in ["imported.eventlog", "copy.eventlog"] {
+            #expect(try run("replay", folder.path(other), "--digest").output == digest)
+        }
+        try run(
+            "shrink",
+            log,
+            "--when",
+            "exists(deletedMessages[content=\"hi\"])",
+            "-o",
+            folder.path("small.eventlog")
+        )
+        #expect(try run("replay", folder.path("small.eventlog")).output.contains("× hi"))
+        try run("freeze", log, "-o", folder.path("fixture"))
+        try run("check", folder.path("fixture"))
+        let refused = try run("anonymize", log, "-o", folder.path("anonymous.eventlog"), fails: 1)
+        #expect(refused.errors.contains("source chat is read by a decoder file"))
+        try run("rebuild", log, "--to", folder.path("cache.sqlite"))
+        #expect(try run("sql", log, "SELECT count(*) FROM messages").output.contains("1"))
+    }
+
+    @Test func faultsAreNamed() throws {
+        try record()
+        let path = folder.path("bad.decoder.yaml")
+        try Data("decoder: chat/1\nrules:\n- make: post\n".utf8).write(to: URL(filePath: path))
+        let fault = try run("decoder", "check", path, fails: 2)
+        #expect(fault.errors.contains("line 3: make takes one of message"))
+        let wrong = try Self.blocks("yaml")[0].replacing("\"id\":\"a\"}}]'", with: "\"id\":\"b\"}}]'")
+        try Data(wrong.utf8).write(to: URL(filePath: path))
+        #expect(try run("decoder", "check", path, fails: 1).output.contains("the sample gives"))
+        #expect(try run("decoder", log, "set", "chat", path, fails: 1).errors.contains("gives"))
+        #expect(try run("decoder", log, "show", "chat", fails: 1).errors.contains("it has none"))
+        try run("decoder", "explain", log, "1", fails: 1)
+        try run("decoder", fails: 2)
+        try run("decoder", log, "sett", "chat", path, fails: 2)
+    }
+}
