@@ -18,7 +18,6 @@ extension EventStore {
             recordedAt: time,
             source: .logtool,
             kind: kind,
-            key: try EventKey("\(kind.rawValue)/\(number)"),
             attributes: try Attributes(pairs),
             payload: payload
         )

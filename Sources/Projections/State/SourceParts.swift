@@ -105,12 +105,14 @@ extension SourceState {
         rowRules.formUnion(context.rules)
         // A client may not have read this event at all, for example while it was offline.
         if !context.rules.isEmpty, client?.reads(envelope, context.rules) == false { return }
-        if parts.decoderFile.file != nil, family == .generic || envelope.kind.is(.serverSentEvent) {
+        if parts.decoderFile.isInForce, family == .generic || envelope.kind.is(.serverSentEvent) {
             parts.itemMessages.heard(envelope)
             return parts.decoderFile.decode(envelope, payload: payload, into: &changes, context: &context)
         }
         switch family {
-        case .generic: parts.itemMessages.heard(envelope)
+        case .generic:
+            parts.itemMessages.heard(envelope)
+            parts.decoderFile.noteUnread(envelope.sequence)
         case .git:
             swap(&context.texts, &parts.messages.store.texts)
             parts.commits.decode(envelope, payload: payload, into: &changes, context: &context)

@@ -8,8 +8,6 @@ public struct ProjectionError: Error, Hashable, Sendable, CustomStringConvertibl
         case notFound
         /// The facts that a compaction stored are unreadable.
         case damagedFacts
-        /// The log puts a decoder file in force that this program cannot read.
-        case unreadableDecoder
         /// A compaction would have changed the state (I13).
         case unproved
     }

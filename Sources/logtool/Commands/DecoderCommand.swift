@@ -169,11 +169,17 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
     private func set(_ file: DecoderFile?, _ source: SourceName, _ log: String) throws {
         if let file { try Self.checkSamples(of: file) }
         let output = output.standardOutput
-        if let sequence = try Self.put(file, source, in: EventStore.open(at: log)) {
+        let store = try EventStore.open(at: log)
+        let shown = DisplayText.escaped(source.rawValue)
+        if file != nil, try store.read({ try !($0.kindsBySource()[source] ?? []).contains(where: DecoderTrial.reads) })
+        {
+            StandardError.line("logtool: warning: the log has no event of source \(shown) that a decoder file reads")
+        }
+        if let sequence = try Self.put(file, source, in: store) {
             let name = file?.name ?? "no decoder file"
-            try output.line("\(source) is read by \(name) from now on, at every point (act \(sequence))")
+            try output.line("\(shown) is read by \(name) from now on, at every point (act \(sequence))")
         } else {
-            try output.line("\(source) is read so already")
+            try output.line("\(shown) is read so already")
         }
         try output.flush()
     }

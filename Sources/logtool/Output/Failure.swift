@@ -104,7 +104,6 @@ struct Failure: Error, CustomStringConvertible {
     private static func exitCode(for code: ProjectionError.Code) -> ExitCode {
         switch code {
         case .compactedAway, .notFound, .unproved: Outcome.no
-        case .unreadableDecoder: Outcome.trouble
         case .damagedFacts: Outcome.damaged
         }
     }

@@ -179,6 +179,9 @@ private struct DecoderFileReader {
             for element in node.elements ?? [node] { each.append(try place(element)) }
         }
         let from = try members["from"].map { node throws(DecoderFileError) in try value(node) }
+        if from != nil, given.isEmpty {
+            throw DecoderFileError(members.line("from"), "from goes with an effect; the steps of do have their own")
+        }
         var parsed: [DecoderStep] = []
         for step in steps ?? [] { parsed.append(try self.step(step, depth: depth + 1, isRule: false)) }
         if let list = members["do"], steps == nil { parsed = try namedSteps(list) }
@@ -466,6 +469,7 @@ private struct DecoderFileReader {
             let here = DecoderPlace(start: .here, steps: [])
             return try finish(.json(try value(form.value), inner ?? here), members, ["at"])
         case "time":
+            if members["as"] == nil { return try finish(try value(form.value), members, []) }
             guard let time = DecoderTimeForm(rawValue: members["as"]?.text ?? "") else {
                 let known = DecoderTimeForm.allCases.map(\.rawValue).joined(separator: ", ")
                 throw DecoderFileError(node.line, "time has as: one of \(known)")

@@ -15,12 +15,23 @@ struct DecoderRelations: Codable, Sendable {
         case refused
     }
 
+    private struct Told: Codable, Sendable {
+        let deed: Deed
+        let sequence: UInt64
+    }
+
     private struct Entry: Codable, Sendable {
         var deed: Deed
         /// The last event that decided the deed.
         let sequence: UInt64
         /// The event with the id, if a later one took it back.
         var first: UInt64?
+        /// Whether it waited for its message, whose event then carried it out.
+        var hasWaited = false
+        /// What a compaction's facts told of the event, which is no longer in the log, if a later event took it back.
+        var told: Told?
+        /// Whether facts alone tell of it.
+        var isTold = false
     }
 
     /// An edit or a reaction whose message is not known yet.
@@ -59,24 +70,27 @@ struct DecoderRelations: Codable, Sendable {
     /// Keeps an edit or a reaction until its message comes.
     mutating func wait(_ waiting: Waiting, by id: EntityID, for message: EntityID, at sequence: UInt64) {
         self.waiting[message, default: []].append(WaitingEntry(id: id, waiting: waiting, sequence: sequence))
+        entries[id]?.hasWaited = true
     }
 
-    /// Gives what waits for a message, in the order in which it came.
-    mutating func takeWaiting(for message: EntityID) -> [(id: EntityID, waiting: Waiting)] {
-        (waiting.removeValue(forKey: message) ?? []).map { ($0.id, $0.waiting) }
+    /// Gives what waits for a message, in the order in which it came, but for what was taken back.
+    mutating func takeWaiting(for message: EntityID) -> [Waiting] {
+        let list = waiting.removeValue(forKey: message) ?? []
+        return list.filter { if case .nothing? = entries[$0.id]?.deed { false } else { true } }.map(\.waiting)
     }
 
     /// Takes back what the event with an id did, and gives it; `nil` if it is not known, and then it never will count.
     mutating func retract(_ id: EntityID, at sequence: UInt64) -> Deed? {
         let known = entries[id]
         let first = hasSeen(id) ? known?.first ?? known?.sequence : nil
-        entries[id] = Entry(deed: hasSeen(id) ? .nothing : .refused, sequence: sequence, first: first)
+        entries[id] = Entry(
+            deed: hasSeen(id) ? .nothing : .refused,
+            sequence: sequence,
+            first: first,
+            hasWaited: known?.hasWaited ?? false,
+            told: known?.told ?? known.flatMap { $0.isTold ? Told(deed: $0.deed, sequence: $0.sequence) : nil }
+        )
         return known?.deed
-    }
-
-    /// Forgets what waits and was taken back.
-    mutating func forgetWaiting(_ id: EntityID, for message: EntityID) {
-        waiting[message]?.removeAll { $0.id == id }
     }
 
     // MARK: - Compactions
@@ -85,21 +99,25 @@ struct DecoderRelations: Codable, Sendable {
     /// in histories. What the others did is kept as facts.
     func collectNeeded(into sequences: inout SequenceSet) {
         for entry in entries.values {
-            guard case .nothing = entry.deed else { continue }
+            if entry.hasWaited { sequences.insert(entry.sequence) }
+            guard case .nothing = entry.deed, !entry.isTold else { continue }
             sequences.insert(entry.sequence)
-            if let first = entry.first { sequences.insert(first) }
+            if entry.told == nil, let first = entry.first { sequences.insert(first) }
         }
         for list in waiting.values { for entry in list { sequences.insert(entry.sequence) } }
     }
 
     /// One fact for each event that is not kept, or for each, by its id.
     func facts(keeping kept: SequenceSet, names: Names, all: Bool) -> [JSONValue] {
-        let entries = entries.filter { all || !kept.contains($0.value.sequence) }
+        let entries = entries.filter { all || $0.value.told != nil || !kept.contains($0.value.sequence) }
             .map { (id: names.text($0.key), entry: $0.value) }.sorted { ExactText.precedes($0.id, $1.id) }
         return entries.map { id, entry in
             var fact: [JSONValue] = [.string(id)]
-            if !all { fact.append(.string(String(entry.sequence))) }
-            switch entry.deed {
+            // What took it back is kept, and does so again.
+            let (deed, sequence) =
+                all ? (entry.deed, 0) : (entry.told?.deed ?? entry.deed, entry.told?.sequence ?? entry.sequence)
+            if !all { fact.append(.string(String(sequence))) }
+            switch deed {
             case .message(let key, let author):
                 fact += [.string("message"), .string(names.text(key.channel)), .string(names.text(key.id))]
                 if let author { fact.append(.string(names.text(author))) }
@@ -145,7 +163,7 @@ struct DecoderRelations: Codable, Sendable {
                 deed = .reaction(key, emoji: texts[5] ?? "", user: names.id(texts[6] ?? ""))
             default: throw ProjectionError.facts("a relation has another form")
             }
-            note(deed, by: names.id(id), at: sequence)
+            entries[names.id(id)] = Entry(deed: deed, sequence: sequence, isTold: true)
         }
     }
 }

@@ -9,6 +9,10 @@ struct DecoderRun {
     private var stated: [FileDecoder.SetName: Set<FileDecoder.Member>] = [:]
     /// The sets that this event states as a whole, in the order of the rule's steps.
     private var snapshots: [FileDecoder.SetName] = []
+    /// The same, to find one.
+    private var known: Set<FileDecoder.SetName> = []
+    /// How many issues were left out.
+    private var silentCount = 0
     /// The most issues of one event: a bad list would otherwise have one for each element.
     private static let issuesMax = 16
 
@@ -83,7 +87,7 @@ struct DecoderRun {
     }
 
     private mutating func issue(_ reason: String, _ line: Int) {
-        guard context.reasons.count < Self.issuesMax else { return }
+        guard context.reasons.count < Self.issuesMax else { return silentCount += 1 }
         context.issue("decoder \(decoder.file?.name ?? ""), line \(line): \(reason)")
     }
 
@@ -99,7 +103,7 @@ struct DecoderRun {
         _ line: Int
     ) {
         if effect.operation == .snapshot {
-            if let name = setName(effect, outer) { snapshots.append(name) }
+            if let name = setName(effect, outer), known.insert(name).inserted { snapshots.append(name) }
             return
         }
         let reader = EffectReader(effect: effect, inner: inner, outer: outer)
@@ -124,7 +128,7 @@ struct DecoderRun {
     private func setName(_ effect: DecoderEffect, _ scope: DecoderScope) -> FileDecoder.SetName? {
         guard let set = effect.set else { return nil }
         let scopeText = set.scope.map { scope.value($0)?.writtenText ?? "" } ?? ""
-        return FileDecoder.SetName(name: set.name, scope: scopeText)
+        return FileDecoder.SetName(name: ExactText(set.name), scope: ExactText(scopeText))
     }
 
     /// The handle of an id; `nil`, with an issue, if it is no text or number.
@@ -212,7 +216,7 @@ struct DecoderRun {
     /// Carries out what waits for a message that has come.
     private mutating func release(_ own: EntityID, _ key: MessageKey) {
         guard case .message(_, let author)? = decoder.relations.deed(of: own) else { return }
-        for (_, waiting) in decoder.relations.takeWaiting(for: own) {
+        for waiting in decoder.relations.takeWaiting(for: own) {
             switch waiting {
             case .edit(let write, let editor):
                 if write.key == key, editor == author { changes.append(.message(.written(write))) }
@@ -229,10 +233,8 @@ struct DecoderRun {
         case .message(let key, _)?:
             changes.append(.message(.deleted(MessageDeletion(key: key, permanence: .forever, isOfChannel: true))))
         case .edit(let key, let version)?:
-            decoder.relations.forgetWaiting(id, for: key.id)
             changes.append(.message(.withdrawn(key, version: version)))
         case .reaction(let key, let emoji, let user)?:
-            decoder.relations.forgetWaiting(id, for: key.id)
             changes.append(.message(.reactions(key, .set(.init(emoji: emoji, user: user), isPresent: false))))
         case .nothing?, .refused?, nil: break
         }
@@ -398,6 +400,9 @@ struct DecoderRun {
 
     /// Removes what the sets held that this event states as a whole, and did not state.
     private mutating func finish() {
+        if silentCount > 0 {
+            context.issue("decoder \(decoder.file?.name ?? ""): \(silentCount) more issues of the event are left out")
+        }
         for name in snapshots {
             let here = stated[name] ?? []
             let gone = (decoder.sets[name] ?? [:]).keys.filter { !here.contains($0) }.sorted { left, right in

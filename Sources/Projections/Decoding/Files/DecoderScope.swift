@@ -29,6 +29,7 @@ struct DecoderScope {
     /// What is read from outside of the innermost loop is no list or object, and not longer: each element could repeat it.
     private static let outerTextBytesMax = 4096
 
+    private let memory = Memory()
     private let absences: DecoderAbsences
     private let attributes: Attributes
     private let isOutgoing: Bool
@@ -40,7 +41,7 @@ struct DecoderScope {
     private var loopedLevels = 0
     /// The parts of the request's path, percent-decoded, and its query.
     private let path: [String]
-    private let query: [String: String]
+    private let query: [ExactText: String]
     /// The parts of the path that the pattern of the rule names.
     private var named: [String: String] = [:]
 
@@ -52,11 +53,11 @@ struct DecoderScope {
         let target = attributes["path"] ?? ""
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false).map(Self.decoded)
-        var query: [String: String] = [:]
+        var query: [ExactText: String] = [:]
         for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             // The last one counts where a name stands twice.
-            query[Self.decoded(Substring(halves[0].replacing("+", with: " ")))] =
+            query[ExactText(Self.decoded(Substring(halves[0].replacing("+", with: " "))))] =
                 halves.count > 1 ? Self.decoded(Substring(halves[1].replacing("+", with: " "))) : ""
         }
         self.query = query
@@ -136,14 +137,14 @@ struct DecoderScope {
         case .place(let place):
             guard let start = start(place.start), let found = place.value(in: start.value) else { return nil }
             // Each element of a loop may read it.
-            return start.isOutside && !Self.isSmall(found) ? nil : found
+            return start.isOutside && !memory.takes(found) ? nil : found
         case .key(let outside):
             let index = levels.count - 1 - outside
             guard index >= 0, let key = levels[index].key else { return nil }
-            return index < loopedLevels && !Self.isSmall(.string(key)) ? nil : .string(key)
+            return index < loopedLevels && !memory.takes(.string(key)) ? nil : .string(key)
         case .text(let text): return .string(text)
         case .path(let name): return named[name].map { .string($0) }
-        case .query(let name): return query[name].map { .string($0) }
+        case .query(let name): return query[ExactText(name)].map { .string($0) }
         case .attribute(let name): return attributes[name].map { .string($0) }
         case .first(let values):
             for candidate in values.dropLast() {
@@ -162,15 +163,15 @@ struct DecoderScope {
             return texts.isEmpty ? nil : .string(texts.joined(separator: separator))
         case .split(let value, let separator, let part):
             guard let text = self.value(value)?.writtenText else { return nil }
-            let parts = text.split(separator: separator, omittingEmptySubsequences: false)
-            return part < parts.count ? .string(String(parts[part])) : nil
+            return Self.part(part, of: Array(text.utf8), between: Array(separator.utf8)).map { .string($0) }
         case .strip(let value, let prefix, let suffix):
-            guard var text = self.value(value)?.writtenText.map({ $0[...] }) else { return nil }
-            if !prefix.isEmpty, text.utf8.starts(with: prefix.utf8) { text = text.dropFirst(prefix.count) }
-            if !suffix.isEmpty, text.hasSuffix(suffix) { text = text.dropLast(suffix.count) }
-            return .string(String(text))
+            guard let text = self.value(value)?.writtenText else { return nil }
+            var bytes = Array(text.utf8)[...]
+            if bytes.starts(with: prefix.utf8) { bytes = bytes.dropFirst(prefix.utf8.count) }
+            if bytes.reversed().starts(with: suffix.utf8.reversed()) { bytes = bytes.dropLast(suffix.utf8.count) }
+            return .string(String(decoding: bytes, as: UTF8.self))
         case .json(let value, let place):
-            guard let text = self.value(value)?.string, let parsed = try? JSONValue.parse(text) else { return nil }
+            guard let text = self.value(value)?.string, let parsed = memory.parsed(text) else { return nil }
             return place.value(in: parsed)
         case .time(let value, _): return self.value(value)
         case .when(let value, let tests, let isMeant):
@@ -191,9 +192,39 @@ struct DecoderScope {
         return (levels[index].value, index < loopedLevels)
     }
 
-    private static func isSmall(_ value: JSONValue) -> Bool {
-        guard let text = value.writtenText else { return value == .null }
-        return text.utf8.count <= outerTextBytesMax
+    /// A part of a text, counted from 0; `nil` if there are fewer. Compares bytes.
+    private static func part(_ wanted: Int, of text: [UInt8], between separator: [UInt8]) -> String? {
+        var (rest, number) = (text[...], 0)
+        while let found = rest.firstRange(of: separator) {
+            if number == wanted { return String(decoding: rest[..<found.lowerBound], as: UTF8.self) }
+            rest = rest[found.upperBound...]
+            number += 1
+        }
+        return number == wanted ? String(decoding: rest, as: UTF8.self) : nil
+    }
+
+    /// What is remembered while one event is read, by all copies of its scope.
+    private final class Memory {
+        /// The most bytes that the elements of loops may read from outside of them, in one event.
+        private static let outerBytesMax = 16 << 20
+        private var outerBytes = 0
+        private var last: (text: ExactText, value: JSONValue?)?
+
+        /// The JSON of a text; `nil` if it is none. The last text is parsed once.
+        func parsed(_ text: String) -> JSONValue? {
+            let text = ExactText(text)
+            if let last, last.text == text { return last.value }
+            let value = try? JSONValue.parse(text.string)
+            last = (text, value)
+            return value
+        }
+
+        /// Whether an element of a loop may read a value from outside of it: a small one, and not too many of them.
+        func takes(_ value: JSONValue) -> Bool {
+            guard let text = value.writtenText else { return value == .null }
+            outerBytes += text.utf8.count
+            return text.utf8.count <= outerTextBytesMax && outerBytes <= Self.outerBytesMax
+        }
     }
 
     // MARK: - Members

@@ -21,7 +21,7 @@ struct DecoderTests: Sendable {
             var named: [String: String] = [:]
             for (part, text) in zip(parts, path) {
                 switch part {
-                case .literal(let literal): guard literal == text else { return nil }
+                case .literal(let literal): guard ExactText.areSame(literal, text) else { return nil }
                 case .any: break
                 case .named(let name): named[name] = text
                 }

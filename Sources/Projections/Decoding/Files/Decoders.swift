@@ -11,6 +11,7 @@ public struct Decoders: Sendable {
     private static let sourceAttribute = "decodes"
 
     private var files: [SourceName: DecoderFile] = [:]
+    private var faults: [SourceName: String] = [:]
 
     /// No files.
     public init() {}
@@ -37,10 +38,11 @@ public struct Decoders: Sendable {
 
     /// The files in force in a log. Cost: O(1) for a log without acts of the kind.
     ///
-    /// - Throws: `EventLogError` if the log cannot be read; `ProjectionError` with code `unreadableDecoder` for a file that
-    ///   this program cannot read.
+    /// A file that this program cannot read is no error: each event of its source is an issue then.
+    ///
+    /// - Throws: `EventLogError` if the log cannot be read.
     public init(inForce session: borrowing ReadSession) throws {
-        for (name, act) in try Self.acts(session) { try take(act.envelope, act.payload, source: name) }
+        for (name, act) in try Self.acts(session) { take(act.envelope, act.payload, source: name) }
     }
 
     /// The files of sources by the sources' names, as `texts` gives them.
@@ -70,22 +72,26 @@ public struct Decoders: Sendable {
         try session.newestActs(actKind, by: sourceAttribute)
     }
 
-    private mutating func take(_ envelope: Envelope, _ payload: [UInt8], source name: String) throws {
+    private mutating func take(_ envelope: Envelope, _ payload: [UInt8], source name: String) {
         guard let source = try? SourceName(name) else { return }
         let value = try? JSONValue.parse(payload)
         // An act that takes a file away holds none.
-        if value?["file"]?.isNull ?? false { return files[source] = nil }
-        do {
+        if value?["file"]?.isNull ?? false { return (files[source], faults[source]) = (nil, nil) }
+        (files[source], faults[source]) = (nil, nil)
+        do throws(DecoderFileError) {
             guard let text = value?["file"]?.string else { throw DecoderFileError(nil, "the act holds no file") }
-            files[source] = try DecoderFile(text)
-        } catch let error as DecoderFileError {
-            throw ProjectionError(
-                .unreadableDecoder,
-                "read the decoder of source \(name) in the act at sequence \(envelope.sequence): \(error); set another "
-                    + "one with: logtool decoder LOG set \(name) FILE, or use a newer logtool"
-            )
+            let file = try DecoderFile(text)
+            guard value?["sha256"]?.string == file.hash.hex else {
+                throw DecoderFileError(nil, "the act gives another SHA-256 than its file has")
+            }
+            files[source] = file
+        } catch {
+            faults[source] = "the decoder file in the act at \(envelope.sequence) cannot be read: \(error)"
         }
     }
+
+    /// Why the file in force for a source cannot be read; `nil` if it can, or there is none.
+    func fault(of source: SourceName) -> String? { faults[source] }
 
     /// Puts a file in force for a source, or takes its file away. An act that holds the whole file, durable on return.
     ///

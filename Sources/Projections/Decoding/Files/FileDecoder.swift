@@ -15,8 +15,8 @@ struct FileDecoder: EventDecoder {
 
     /// A set and its scope.
     struct SetName: Codable, Hashable, Sendable {
-        let name: String
-        let scope: String
+        let name: ExactText
+        let scope: ExactText
     }
 
     /// What is known of an item beside its list's state.
@@ -29,7 +29,9 @@ struct FileDecoder: EventDecoder {
     }
 
     /// The file in force; not saved: set again after a load.
-    var file: DecoderFile?
+    private(set) var file: DecoderFile?
+    /// Why the file in force cannot be read; `nil` if it can, or there is none. Not saved.
+    private(set) var fault: String?
     /// The log's key, under which repeats are found (I26). Not saved.
     var key = FrameKey.none
 
@@ -44,6 +46,8 @@ struct FileDecoder: EventDecoder {
     var stated: Set<EntityID> = []
     /// What events with ids of their own did, and what waits for a message that they name.
     var relations = DecoderRelations()
+    /// The first and last event of each run of events that no file read.
+    private var unread: [[UInt64]] = []
     /// The last event accounted for by facts. A compacted log replays kept events up to here again.
     private var upTo: UInt64 = 0
     /// The last event that was decoded.
@@ -54,9 +58,26 @@ struct FileDecoder: EventDecoder {
     /// Whether the last event repeated an earlier one. Not saved.
     private(set) var tookRepeat = false
 
-    private enum CodingKeys: CodingKey { case seen, lastNumber, sets, items, stated, relations, upTo, last }
+    private enum CodingKeys: CodingKey { case seen, lastNumber, sets, items, stated, relations, unread, upTo, last }
 
     init() {}
+
+    /// Whether the source's events are read by a file, or would be if it could be read.
+    var isInForce: Bool { file != nil || fault != nil }
+
+    /// Sets the file by which the next events are read.
+    mutating func use(_ decoders: Decoders, for source: SourceName) {
+        (file, fault) = (decoders[source], decoders.fault(of: source))
+    }
+
+    /// Notes an event that no file reads: a compaction keeps it, for a file that may be set later.
+    mutating func noteUnread(_ sequence: SequenceNumber) {
+        if let end = unread.last?.last, end + 1 == sequence.rawValue {
+            unread[unread.count - 1][1] = sequence.rawValue
+        } else if (unread.last?.last ?? 0) < sequence.rawValue {
+            unread.append([sequence.rawValue, sequence.rawValue])
+        }
+    }
 
     mutating func decode(
         _ envelope: Envelope,
@@ -64,7 +85,11 @@ struct FileDecoder: EventDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        guard let file else { return }
+        guard let file else {
+            if envelope.kind.is(.recorderLink) { return }
+            if let fault { return context.issue(fault) }
+            return
+        }
         last = envelope.sequence.rawValue
         (takenLine, tookRepeat) = (nil, false)
         guard let value = Self.value(envelope, payload) else {
@@ -73,7 +98,7 @@ struct FileDecoder: EventDecoder {
         }
         let isLink = envelope.kind.is(.recorderLink)
         var scope = DecoderScope(value, envelope.attributes, isLink: isLink, file.absences)
-        tookRepeat = isRepeat(&scope, file, envelope.sequence.rawValue)
+        tookRepeat = isRepeat(&scope, file, envelope.sequence.rawValue, &context.reasons)
         if tookRepeat { return }
         guard let rule = file.rules.first(where: { scope.takes($0.when) }) else { return }
         takenLine = rule.line
@@ -94,7 +119,12 @@ struct FileDecoder: EventDecoder {
     }
 
     /// Whether an event was seen before, by the file's rule. Notes it if not.
-    private mutating func isRepeat(_ scope: inout DecoderScope, _ file: DecoderFile, _ sequence: UInt64) -> Bool {
+    private mutating func isRepeat(
+        _ scope: inout DecoderScope,
+        _ file: DecoderFile,
+        _ sequence: UInt64,
+        _ reasons: inout [String]
+    ) -> Bool {
         guard let dedupe = file.dedupe, scope.takes(dedupe.when) else { return false }
         switch dedupe.rule {
         case .key(let value):
@@ -109,7 +139,11 @@ struct FileDecoder: EventDecoder {
             // What a compaction has kept of earlier events had an effect.
             if sequence <= upTo { return false }
             if scope.takes(begins) { lastNumber = nil }
-            guard let number = scope.value(value)?.number?.int64 else { return false }
+            guard let found = scope.value(value) else { return false }
+            guard let number = found.writtenText.flatMap({ Int64($0) }) else {
+                reasons.append("decoder \(file.name): the number of the session is no whole number of 64 bits")
+                return false
+            }
             if let lastNumber, number <= lastNumber { return true }
             lastNumber = number
             return false
@@ -122,16 +156,18 @@ struct FileDecoder: EventDecoder {
         for members in sets.values { for sequence in members.values { sequences.insert(sequence) } }
         for item in items.values { sequences.insert(item.sequence) }
         relations.collectNeeded(into: &sequences)
+        for run in unread { for sequence in run[0]...run[1] { sequences.insert(sequence) } }
     }
 
     func normalForm(names: Names, into take: (JSONValue) -> Void) {
         take(facts(keeping: [], names: names, all: true))
-        let sets = sets.sorted { ($0.key.name, $0.key.scope) < ($1.key.name, $1.key.scope) }
-        for (set, members) in sets where !members.isEmpty {
+        let sets = sets.map { (name: $0.key.name.string, scope: $0.key.scope.string, members: $0.value) }
+            .sorted { ExactText.precedes($0.name + "/" + $0.scope, $1.name + "/" + $1.scope) }
+        for (name, scope, members) in sets where !members.isEmpty {
             let texts = members.keys.map { member in
                 "\(member.subject)/\(names.text(member.first))/\(names.text(member.second))"
             }
-            take(.array([.string(set.name), .string(set.scope), .array(texts.sorted().map { .string($0) })]))
+            take(.array([.string(name), .string(scope), .array(texts.sorted().map { .string($0) })]))
         }
         take(.array(stated.map { names.text($0) }.sorted().map { .string($0) }))
         for (id, item) in items.map({ (names.text($0.key), $0.value) }).sorted(by: { $0.0 < $1.0 }) {

@@ -59,20 +59,22 @@ extension Messages {
         guard let place = store.place(of: key), state(at: place) == .live else { return }
         let sequence = context.event.sequence.rawValue
         var wanted: [(emoji: String, user: EntityID, isPresent: Bool)] = []
-        let known = store.sortedReactions(at: place, context.names).filter(\.isPresent).map {
-            (emoji: store.reactions.emojis.text($0.emoji), user: $0.user)
+        func known() -> [(emoji: String, user: EntityID)] {
+            store.sortedReactions(at: place, context.names).filter(\.isPresent).map {
+                (emoji: store.reactions.emojis.text($0.emoji), user: $0.user)
+            }
         }
         switch change {
         case .set(let reaction, let isPresent): wanted = [(reaction.emoji, reaction.user, isPresent)]
         case .cleared(let emoji):
-            for reaction in known where emoji.map({ ExactText.areSame($0, reaction.emoji) }) ?? true {
+            for reaction in known() where emoji.map({ ExactText.areSame($0, reaction.emoji) }) ?? true {
                 wanted.append((reaction.emoji, reaction.user, false))
             }
         case .stand(let reactions):
             var stated: Set<[EntityID]> = []
             var names = Names()
             for reaction in reactions { stated.insert([names.id(reaction.emoji), reaction.user]) }
-            for reaction in known where !stated.contains([names.id(reaction.emoji), reaction.user]) {
+            for reaction in known() where !stated.contains([names.id(reaction.emoji), reaction.user]) {
                 wanted.append((reaction.emoji, reaction.user, false))
             }
             wanted += reactions.map { ($0.emoji, $0.user, true) }
