@@ -131,7 +131,7 @@ private final class FollowedTables: ListWriter {
         countsBefore = tables.counts
     }
 
-    /// What has changed since `begin`, in the map's order.
+    /// The changes since `begin`, table by table in the map's order.
     var changed: [CacheFollower.Table] {
         map.tables.indices.filter { !keys[$0].isEmpty }.map { index in
             let count = tables.counts[index] - countsBefore[index]

@@ -3,7 +3,7 @@
 /// Without regard to case it decides only where the text cannot be: it looks for a piece of the text whose letters have no
 /// other forms than their two cases. Eight bytes are compared at a time, so 100 MB take some 20 ms.
 package struct TextSearch: Sendable {
-    /// What is looked for, in small letters if case does not count.
+    /// The wanted text; in lower case if case is ignored.
     private let bytes: [UInt8]
     /// Eight times the first and the last byte, and which bits of a byte do not count in each.
     private let first: (word: UInt64, ignored: UInt64)

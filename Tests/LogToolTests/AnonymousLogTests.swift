@@ -14,7 +14,7 @@ import Testing
 
     /// A text that holds all planted names, some of them encoded.
     static var prose: String {
-        planted.joined(separator: " met ") + " at Zebulon2 and /home/marlene/Zebulon.md, " + percent("Bjørnstad")
+        planted.joined(separator: " met ") + " at Zebulon2 and /tmp/marlene/Zebulon.md, " + percent("Bjørnstad")
             + " on Mon Jan 19 2026 "
             + Data("Marlene Zebulon".utf8).base64EncodedString()
     }
@@ -237,13 +237,13 @@ import Testing
                     1,
                     "status.file/1",
                     json(["state": "working", "project": "Marlene", "timestamp": "2026-01-19T08:30:00Z", "pid": 4711]),
-                    ["path": "/home/marlene/vibestatus-zebulon.json", "folder": "/home/marlene", "op": "write"]
+                    ["path": "/tmp/marlene/vibestatus-zebulon.json", "folder": "/tmp/marlene", "op": "write"]
                 ),
                 try draft(
                     2,
                     "status.file/1",
                     #"{"state":"working","project":"Marlene Zeb"#,
-                    ["path": "/home/marlene/vibestatus-marlene.json", "folder": "/home/marlene", "op": "write"]
+                    ["path": "/tmp/marlene/vibestatus-marlene.json", "folder": "/tmp/marlene", "op": "write"]
                 ),
                 try draft(
                     3,
@@ -271,8 +271,8 @@ import Testing
                     key: try EventKey("marlene/utf16"),
                     attributes: try Attributes([
                         .init(name: "op", value: "write"),
-                        .init(name: "path", value: "/home/marlene/vibestatus-z.json"),
-                        .init(name: "folder", value: "/home/marlene"),
+                        .init(name: "path", value: "/tmp/marlene/vibestatus-z.json"),
+                        .init(name: "folder", value: "/tmp/marlene"),
                     ]),
                     payload: Array("Marlene Zebulon".data(using: .utf16LittleEndian) ?? Data())
                 ),

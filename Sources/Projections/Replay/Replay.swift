@@ -67,11 +67,14 @@ public enum Replay {
         // An observer must see every event, and a check must read every one.
         var keeper = observe == nil && !options.checks ? options.keeper : nil
         defer { keeper?.finish() }
-        var logState =
-            try keeper?.nearest(through: last, in: session)
-            ?? LogState(before: session, rules: options.rules)
-        // Kept states do not contain the key of their log.
-        try logState.begin(session)
+        var logState: LogState
+        if let kept = keeper?.nearest(through: last, in: session) {
+            logState = kept
+            // Kept states contain neither the key of their log nor its decoder files.
+            try logState.begin(session)
+        } else {
+            logState = try LogState(before: session, rules: options.rules)
+        }
         if let decoders = options.decoders { logState.use(decoders) }
         logState.condensesIssues = options.condensesIssues
         if let sources = options.sources { logState.keepOnly(sources) }

@@ -13,7 +13,8 @@ enum UnreadSources {
         guard told.withLock({ $0.insert(path).inserted }) else { return }
         let decoders = try Decoders(inForce: session)
         for (source, kinds) in try session.kindsBySource().sorted(by: { $0.key < $1.key }) {
-            guard decoders[source] == nil else { continue }
+            // Where the file cannot be read, each event is an issue.
+            guard decoders[source] == nil, decoders.fault(of: source) == nil else { continue }
             let unread = kinds.filter { EventFamily(kind: $0) == .generic }.map(\.rawValue).sorted()
             if unread.isEmpty { continue }
             StandardError.line(

@@ -220,7 +220,7 @@ private struct DecoderFileReader {
         var inner = shapes[shapeName] ?? [:]
         let ids = try members["at"].map { node throws(DecoderFileError) in try values(node, of: "at") } ?? [:]
         let outer = try members["with"].map { node throws(DecoderFileError) in try values(node, of: "with") } ?? [:]
-        for (member, _) in ids where !subject.ids.contains(member) {
+        for member in ids.keys.sorted() where !subject.ids.contains(member) {
             throw DecoderFileError(
                 members.line("at"),
                 "at of a \(subjectName) has \(subject.ids.joined(separator: ", ")), not \(member)"

@@ -44,7 +44,7 @@ public final class DecoderFile: Sendable {
 public struct DecoderFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line of the fault, from 1; `nil` if it is of the whole file.
     public let line: Int?
-    /// What is wrong, and what is known instead.
+    /// The fault, with the words that are allowed in its place.
     public let reason: String
 
     /// The line and the reason.

@@ -11,7 +11,7 @@ struct DecoderScope {
         /// The event tells that there is none.
         case none
         case value(Value)
-        /// What is there has another type.
+        /// The value has another type.
         case fault
 
         /// The value; `nil` for anything else.
@@ -26,7 +26,8 @@ struct DecoderScope {
         let key: String?
     }
 
-    /// What is read from outside of the innermost loop is no list or object, and not longer: each element could repeat it.
+    /// The longest text, in bytes, that the elements of a loop may read from outside of the loop. Lists and objects from there
+    /// are not read at all: each element could repeat them.
     private static let outerTextBytesMax = 4096
 
     private let memory = Memory()
@@ -119,12 +120,15 @@ struct DecoderScope {
 
     private mutating func fits(_ tests: DecoderTests, _ isMeant: (DecoderTests.Group) -> Bool) -> Bool {
         for group in tests.groups where isMeant(group) {
+            var scope = self
             if !group.paths.isEmpty {
                 guard let found = group.paths.lazy.compactMap({ [path] in $0.match(path) }).first else { continue }
-                named = found
+                scope.named = found
             }
-            let scope = self
-            if group.tests.allSatisfy({ $0.condition.fits(scope.value($0.value)) { scope.value($0) } }) { return true }
+            guard group.tests.allSatisfy({ $0.condition.fits(scope.value($0.value)) { scope.value($0) } }) else { continue }
+            // Only a group that fits names parts of the path.
+            named = scope.named
+            return true
         }
         return false
     }

@@ -91,7 +91,7 @@ public struct Decoders: Sendable {
     }
 
     /// Why the file in force for a source cannot be read; `nil` if it can, or there is none.
-    func fault(of source: SourceName) -> String? { faults[source] }
+    package func fault(of source: SourceName) -> String? { faults[source] }
 
     /// Puts a file in force for a source, or takes its file away. An act that holds the whole file, durable on return.
     ///
