@@ -110,6 +110,21 @@ import Testing
         #expect(try run("sql", log, "SELECT count(*) FROM messages").output.contains("1"))
     }
 
+    /// An entry of a source that a decoder file reads is proved with the act that holds the file.
+    @Test(arguments: [["history", "message:chat/r1/a", "--json"], ["audit", "--jsonl"]])
+    func whatIsShownOfItIsProved(question: [String]) throws {
+        try set()
+        let shown = try ToolRun.run([question[0], log] + question.dropFirst() + ["--prove"], in: folder).output
+        let path = folder.path("proof.json")
+        try Data(shown.utf8).write(to: URL(filePath: path))
+        let check = try run("prove", "--check", path, "--json")
+        #expect(try JSONValue.parse(check.output)["holds"]?.bool == true)
+        #expect(check.output.contains("\"decoder\""))
+        #expect(shown.contains("\"ada\""))
+        try Data(shown.replacing("\"ada\"", with: "\"eve\"").utf8).write(to: URL(filePath: path))
+        try run("prove", "--check", path, fails: 1)
+    }
+
     @Test func faultsAreNamed() throws {
         try record()
         let path = folder.path("bad.decoder.yaml")

@@ -2,9 +2,10 @@ import EventLog
 import Foundation
 import Ingest
 import JSON
-import Projections
 import TestSupport
 import Testing
+
+@testable import Projections
 
 /// What a correct client of five real protocols shows, made by the generators in the folder `shared` beside the package,
 /// and what the shipped decoder files make of the same captures.
@@ -17,7 +18,7 @@ import Testing
 
     @Test(.needs(shared: "formats/genlib.py"), arguments: protocols, seeds)
     func theStateIsThatOfACorrectClient(name: String, seed: Int) throws {
-        let capture = try Capture(of: name, seed: seed)
+        let capture = try FormatCapture(of: name, seed: seed)
         try Self.compare(capture, capture.lines, with: capture.value(at: "expected.json"), "the end")
         for point in try capture.value(at: "expected-at.json")["at"]?.array ?? [] {
             let line = try #require(point["line"]?.number?.int64)
@@ -29,16 +30,17 @@ import Testing
     /// A compaction is proved, keeps the state of what it keeps, and what comes later gives the same from both logs.
     @Test(.needs(shared: "formats/genlib.py"), arguments: protocols)
     func aCompactionChangesNothingThatIsKept(name: String) throws {
-        let capture = try Capture(of: name, seed: 3)
+        let capture = try FormatCapture(of: name, seed: 3)
         let half = capture.lines.count / 2
         let (whole, compacted) = (
-            try Log(name, capture.lines, "whole"), try Log(name, capture.lines, "compacted", half)
+            try FormatLog(name, capture.lines, "whole"), try FormatLog(name, capture.lines, "compacted", half)
         )
         let summary = try Compaction.run(
             compacted.store,
             policy: RetentionPolicy(messagesPerChannel: 10_000),
             now: Timestamp(seconds: 1_900_000_000)
         )
+        #expect(summary.refused == nil && summary.events.after < summary.events.before)
         try compacted.ingest(capture.lines)
         let (left, right) = (try whole.state(), try compacted.state())
         #expect(StateDiff.differences(left, right).isEmpty, "\(summary.events)")
@@ -54,21 +56,34 @@ import Testing
     /// Kept states give the state that a replay without them gives.
     @Test(.needs(shared: "formats/genlib.py"), arguments: protocols)
     func aKeptStateGoesOnAsItWas(name: String) throws {
-        let capture = try Capture(of: name, seed: 4)
-        let log = try Log(name, capture.lines, "kept", capture.lines.count / 2)
+        let capture = try FormatCapture(of: name, seed: 4)
+        let log = try FormatLog(name, capture.lines, "kept", capture.lines.count / 2)
         var options = ReplayOptions()
         var keeping = KeptStateOptions(build: "test")
-        keeping.eventsMin = 1
+        (keeping.eventsMin, keeping.decodedPercentMax, keeping.bytesFactors) = (1, nil, (records: 0, rest: 0))
         options.keeping = keeping
+        options.chunkEvents = 16
         _ = try log.store.read { try Replay.logState(of: $0, options: options) }
         try log.ingest(capture.lines)
         var left = try log.store.read { try Replay.logState(of: $0, options: options) }
         var right = try log.store.read { try Replay.logState(of: $0) }
         #expect(left.digest() == right.digest())
+        #expect(left.normalFormHash == right.normalFormHash)
+        let states = KeptStates(rules: .canonical, build: "test")
+        let kept = try log.store.read { states.sequences(in: $0) }
+        #expect(kept.count > 3)
+        // With another file, none of them is read.
+        try log.leaveUnread()
+        let isRead = try log.store.read { session in kept.contains { states.state(at: $0, in: session) != nil } }
+        #expect(!isRead)
+        var unread = try log.store.read { try Replay.logState(of: $0, options: options) }
+        #expect(unread.document()["messages"]?.array == [])
     }
 
-    private static func compare(_ capture: Capture, _ lines: [String], with want: JSONValue, _ place: String) throws {
-        let log = try Log(capture.name, lines, "log")
+    private static func compare(_ capture: FormatCapture, _ lines: [String], with want: JSONValue, _ place: String)
+        throws
+    {
+        let log = try FormatLog(capture.name, lines, "log")
         let got = StateOfClient(try log.state(), of: capture.name).value
         for member in want.object?.members ?? [] where member.name != "deletedItems" {
             let (left, right) = (got[member.name]?.array ?? [], Self.sorted(member.value).array ?? [])
@@ -100,7 +115,7 @@ import Testing
 }
 
 /// A capture that a generator made.
-private struct Capture {
+struct FormatCapture {
     let name: String
     let lines: [String]
     private let directory: TemporaryDirectory
@@ -129,7 +144,7 @@ private struct Capture {
 }
 
 /// A log that holds some lines of a capture and the shipped decoder file of its protocol.
-private struct Log {
+struct FormatLog {
     let store: EventStore
     private let directory: TemporaryDirectory
     private let source: SourceName
@@ -143,6 +158,10 @@ private struct Log {
         let file = PackageRoot.url.appending(path: "Fixtures/decoders/\(name).decoder.yaml")
         let decoder = try DecoderFile(String(contentsOf: file, encoding: .utf8))
         try Decoders.set(decoder, for: source, in: store, at: Timestamp(seconds: 1_800_000_000))
+    }
+
+    func leaveUnread() throws {
+        try Decoders.set(nil, for: source, in: store, at: Timestamp(seconds: 1_800_000_001))
     }
 
     func ingest(_ lines: [String]) throws {

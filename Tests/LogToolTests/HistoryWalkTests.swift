@@ -30,6 +30,14 @@ import Testing
         try check(events, seed: 0)
     }
 
+    /// What decoder files read, taken back and left out included.
+    @Test(.needs(shared: "formats/genlib.py"), arguments: FormatStateTests.protocols)
+    func itGivesTheStateOfWhatDecoderFilesRead(name: String) throws {
+        let log = try FormatLog(name, FormatCapture(of: name, seed: 5).lines, "walked")
+        let decoders = try log.store.read { try Decoders(inForce: $0) }
+        try check(log.store.allEvents().filter { !$0.envelope.isAct }, seed: 5, decoders)
+    }
+
     /// Few things and many changes, out of order, doubled and after ends.
     @Test(arguments: DenseTraffic.allCases)
     func itGivesTheStateOfDenseTraffic(traffic: DenseTraffic) throws {
@@ -87,16 +95,17 @@ import Testing
 
     // MARK: - Checking
 
-    private func check(_ events: [RecordedEvent], seed: UInt64) throws {
-        guard Self.firstFault(in: events) != nil else { return }
-        let least = shrunk(events) { Self.firstFault(in: $0) != nil }
-        let fault = Self.firstFault(in: least) ?? ""
+    private func check(_ events: [RecordedEvent], seed: UInt64, _ decoders: Decoders = Decoders()) throws {
+        guard Self.firstFault(in: events, decoders) != nil else { return }
+        let least = shrunk(events) { Self.firstFault(in: $0, decoders) != nil }
+        let fault = Self.firstFault(in: least, decoders) ?? ""
         Issue.record("seed \(seed): \(fault), \(least.count) events:\n\(EventStream.description(of: least))")
     }
 
     /// What is wrong after the first event after which anything is; `nil` if nothing ever is.
-    private static func firstFault(in events: [RecordedEvent]) -> String? {
+    private static func firstFault(in events: [RecordedEvent], _ decoders: Decoders) -> String? {
         var state = LogState()
+        state.use(decoders)
         var told: [EntityReference: [HistoryEntry]] = [:]
         for (index, event) in events.enumerated() {
             state.apply(event)

@@ -31,6 +31,8 @@ struct EntryProof {
         in session: borrowing ReadSession
     ) throws {
         let size = session.head.rawValue
+        // By what file the events are read, an act says.
+        let act = try thing.parts.first.flatMap { try Decoders.act(for: $0, in: session) }
         own = try InclusionProof(of: sequence, size: size, in: session)
         var best: (reading: EntryReading, basis: [SequenceNumber])?
         for isWide in [false, true] {
@@ -40,7 +42,7 @@ struct EntryProof {
                 ? [try earlier.suffix(Self.basisMax) + surroundings.events(of: thing, before: sequence, in: session)]
                 : Self.counts(upTo: min(earlier.count, Self.basisMax)).map { earlier.suffix($0) }
             for base in bases {
-                let basis = Self.distinct(base, but: sequence)
+                let basis = Self.distinct((act.map { [$0] } ?? []) + base, but: sequence)
                 let events = try (basis + [sequence]).sorted().compactMap { try session.event(at: $0) }
                 let reading = EntryReading(shown, of: thing, at: sequence, in: events)
                 if best.map({ reading.isBetter(than: $0.reading) }) ?? true { best = (reading, basis) }
@@ -65,7 +67,7 @@ struct EntryProof {
         count == 0 ? [0] : [1, 2, 4].filter { $0 < count } + [count]
     }
 
-    private static func distinct(_ sequences: ArraySlice<SequenceNumber>, but own: SequenceNumber) -> [SequenceNumber] {
+    private static func distinct(_ sequences: [SequenceNumber], but own: SequenceNumber) -> [SequenceNumber] {
         var seen: Set = [own]
         return sequences.filter { seen.insert($0).inserted }
     }

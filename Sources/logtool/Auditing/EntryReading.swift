@@ -40,12 +40,18 @@ struct EntryReading {
     ///   - shown: the entry, also without its thing; members for its proof are passed over.
     ///   - thing: what it is about, by its full name.
     ///   - sequence: its event.
-    ///   - events: the event and others, in the order of the log.
+    ///   - events: the event and others, in the order of the log; acts say by which decoder file they are read.
     init(_ shown: JSONObject, of thing: EntityReference, at sequence: SequenceNumber, in events: [RecordedEvent]) {
-        self.init(comparing: shown, of: thing, at: sequence, in: events[...])
+        let decoders = Decoders(among: events)
+        let events = events.filter { !$0.envelope.isAct }
+        self.init(comparing: shown, of: thing, at: sequence, in: events[...], decoders)
+        // No proof shows that no later act puts another file in force.
+        if let source = thing.parts.first.flatMap({ try? SourceName($0) }), decoders[source] != nil {
+            uncovered.append("decoder")
+        }
         if differences.isEmpty { return }
         let fewer = events.indices.dropFirst().map {
-            Self(comparing: shown, of: thing, at: sequence, in: events[$0...])
+            Self(comparing: shown, of: thing, at: sequence, in: events[$0...], decoders)
         }
         let (own, untold) = (events.first { $0.envelope.sequence == sequence }, uncovered)
         let isSettled = { (difference: Difference) in
@@ -73,7 +79,7 @@ struct EntryReading {
         case (.member, .gateway), (.member, .gatewayAnswer):
             return member == "entity" && shown["change"]?.string == "changed" && own.deletesRoles
         // Where a task is, the others of its list decide; whether it is done, its status, which an event may leave as it was.
-        case (.item, .realtime):
+        case (.item, .realtime), (.item, .generic):
             return name == "position" || name == "done" && untold.contains(member.dropLast(4) + "status")
         default: return false
         }
@@ -83,9 +89,11 @@ struct EntryReading {
         comparing shown: JSONObject,
         of thing: EntityReference,
         at sequence: SequenceNumber,
-        in events: ArraySlice<RecordedEvent>
+        in events: ArraySlice<RecordedEvent>,
+        _ decoders: Decoders
     ) {
         var state = LogState(ofPart: true)
+        state.use(decoders)
         for event in events { state.apply(event) }
         var shown = shown
         for name in Self.proofMembers { shown[name] = nil }

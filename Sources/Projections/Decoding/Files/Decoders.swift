@@ -62,6 +62,19 @@ public struct Decoders: Sendable {
         return texts
     }
 
+    /// The files that acts put in force; other events are passed over. Of several acts for a source the last counts.
+    package init(among events: some Sequence<RecordedEvent>) {
+        for event in events where event.envelope.isAct && event.envelope.kind == Self.actKind {
+            guard let name = event.envelope.attributes[Self.sourceAttribute] else { continue }
+            take(event.envelope, event.payload, source: name)
+        }
+    }
+
+    /// The act that puts the file of a source in force; `nil` without one.
+    package static func act(for source: String, in session: borrowing ReadSession) throws -> SequenceNumber? {
+        try acts(session)[source]?.envelope.sequence
+    }
+
     /// The sequence of the newest act of the kind; zero without any. What was derived from an earlier part of the log alone
     /// was made with other files.
     package static func changedAt(in session: borrowing ReadSession) throws -> SequenceNumber {
