@@ -38,13 +38,8 @@ import Testing
         return try Self.read(payload, &trial, attributes, at: 1)
     }
 
-    private static func read(
-        _ payload: String,
-        _ trial: inout DecoderTrial,
-        _ attributes: Attributes = .none,
-        at sequence: UInt64
-    ) throws -> DecodedEvent {
-        let envelope = Envelope(
+    private static func envelope(_ attributes: Attributes, at sequence: UInt64) throws -> Envelope {
+        Envelope(
             sequence: SequenceNumber(sequence),
             recordedAt: Timestamp(seconds: 1_767_225_600),
             source: try SourceName("app"),
@@ -53,6 +48,15 @@ import Testing
             attributes: attributes,
             holding: .whole
         )
+    }
+
+    private static func read(
+        _ payload: String,
+        _ trial: inout DecoderTrial,
+        _ attributes: Attributes = .none,
+        at sequence: UInt64
+    ) throws -> DecodedEvent {
+        let envelope = try envelope(attributes, at: sequence)
         return Array(payload.utf8).withUnsafeBytes { trial.read(envelope, payload: $0).decoded }
     }
 
@@ -179,6 +183,53 @@ import Testing
             return counter.count
         }
         #expect(costs[1] < costs[0] * 5 / 2 && costs[2] < costs[1] * 5 / 2, "\(costs)")
+    }
+
+    /// An event costs what it says, however often it says it of one thing.
+    @Test(arguments: [
+        (
+            "reactions to one message",
+            "each: /a\n  add: reaction\n  at: {channel: {text: c}, id: {text: m}, user: ., emoji: {text: x}}"
+        ),
+        (
+            "reactions that wait and are taken back",
+            "do:\n  - each: /a\n    add: reaction\n    at: {channel: {text: c}, id: {text: none}, user: ., emoji: {text: x}}\n    own: .\n"
+                + "  - each: /a\n    retract: event\n    at: {id: .}"
+        ),
+        (
+            "snapshots in a loop",
+            "each: /a\n  do:\n  - {replace: channel, at: {id: .}, set: s}\n  - {snapshot: s}"
+        ),
+        (
+            "JSON in a text outside of the loop",
+            "each: /a\n  from: {json: $/t}\n  replace: channel\n  at: {id: /a}\n  with: {name: /b}"
+        ),
+    ])
+    func anEventCostsWhatItSays(name: String, rule: String) throws {
+        let make =
+            "when: {/m: present}\n  make: message\n  at: {channel: {text: c}, id: /m}\n  with: {content: {text: t}}\n- "
+            + rule
+        let file = try DecoderFile(Self.file(make))
+        var byteCount = 0
+        let costs = try [1, 2, 4].map { factor -> Int in
+            var state = LogState()
+            var decoders = Decoders()
+            decoders[try SourceName("app")] = file
+            state.use(decoders)
+            let list = (0..<1_000 * factor).map { "\"u\($0)\"" }.joined(separator: ",")
+            let text = #"{\"a\":\"x\",\"b\":\"\#(String(repeating: "y", count: 2_000))\"}"#
+            let counter = Steps.Counter()
+            Steps.$counter.withValue(counter) {
+                for (place, payload) in [#"{"m":"m"}"#, #"{"t":"\#(text)","a":[\#(list)]}"#].enumerated() {
+                    byteCount = payload.utf8.count
+                    guard let envelope = try? Self.envelope(.none, at: UInt64(place + 1)) else { return }
+                    Array(payload.utf8).withUnsafeBytes { state.apply(envelope, payload: $0) }
+                }
+            }
+            return counter.count
+        }
+        #expect(costs[1] < costs[0] * 5 / 2 && costs[2] < costs[1] * 5 / 2, "\(costs)")
+        #expect(costs[2] < 60 * byteCount, "\(costs), \(byteCount)")
     }
     #endif
 

@@ -76,6 +76,7 @@ struct DecoderRelations: Codable, Sendable {
     /// Gives what waits for a message, in the order in which it came, but for what was taken back.
     mutating func takeWaiting(for message: EntityID) -> [Waiting] {
         let list = waiting.removeValue(forKey: message) ?? []
+        Steps.count(list.count)
         return list.filter { if case .nothing? = entries[$0.id]?.deed { false } else { true } }.map(\.waiting)
     }
 

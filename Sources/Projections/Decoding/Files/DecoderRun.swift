@@ -405,6 +405,7 @@ struct DecoderRun {
         }
         for name in snapshots {
             let here = stated[name] ?? []
+            Steps.count(decoder.sets[name]?.count ?? 0)
             let gone = (decoder.sets[name] ?? [:]).keys.filter { !here.contains($0) }.sorted { left, right in
                 left.first == right.first
                     ? context.names.precedes(left.second, right.second)

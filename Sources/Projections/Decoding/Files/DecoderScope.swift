@@ -125,7 +125,9 @@ struct DecoderScope {
                 guard let found = group.paths.lazy.compactMap({ [path] in $0.match(path) }).first else { continue }
                 scope.named = found
             }
-            guard group.tests.allSatisfy({ $0.condition.fits(scope.value($0.value)) { scope.value($0) } }) else { continue }
+            guard group.tests.allSatisfy({ $0.condition.fits(scope.value($0.value)) { scope.value($0) } }) else {
+                continue
+            }
             // Only a group that fits names parts of the path.
             named = scope.named
             return true

@@ -48,6 +48,7 @@ struct ReactionTable: Sendable {
         while next > 0 {
             let reaction = reactions[Int(next) - 1]
             assert(reaction.previous < next, "each reaction refers to an earlier one, so the walk ends")
+            Steps.count(1)
             body(reaction)
             next = reaction.previous
         }
