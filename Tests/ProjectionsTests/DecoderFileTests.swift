@@ -167,6 +167,41 @@ import Testing
         #expect(counts == [1, 0, 1, 1])
     }
 
+    /// What a snapshot names stays, also where it cannot be read or is older than what is known.
+    @Test func aSnapshotLeavesOutOnlyWhatItDoesNotName() throws {
+        let rule = """
+            do:
+              - each: /ms
+                replace: message
+                at: {channel: {text: c}, id: /id}
+                with: {content: /t}
+                set: ms
+              - each: /is
+                replace: item
+                at: {list: {text: l}, id: /id}
+                with: {text: /t, version: {time: /v, as: ms}}
+                set: is
+              - {snapshot: ms}
+              - {snapshot: is}
+            """
+        var state = LogState()
+        var decoders = Decoders()
+        decoders[try SourceName("app")] = try DecoderFile(Self.file(rule))
+        state.use(decoders)
+        let payloads = [
+            #"{"ms":[{"id":"a","t":"x"},{"id":"b","t":"x"},{"id":"d","t":"x"}],"is":[{"id":"a","v":5},{"id":"b","v":5},{"id":"d"}]}"#,
+            #"{"ms":[{"id":"a","t":{}},{"id":"b","t":"y"},{"id":"c"}],"is":[{"id":"a","v":{}},{"id":"b","v":4}]}"#,
+        ]
+        for (place, payload) in payloads.enumerated() {
+            let envelope = try Self.envelope(.none, at: UInt64(place + 1))
+            Array(payload.utf8).withUnsafeBytes { state.apply(envelope, payload: $0) }
+        }
+        let document = state.document()
+        func ids(_ section: String) -> [String] { (document[section]?.array ?? []).compactMap { $0["id"]?.string } }
+        #expect(ids("messages") == ["a", "b"] && ids("deletedMessages") == ["d"])
+        #expect(ids("items").sorted() == ["a", "b"])
+    }
+
     #if DEBUG
     /// What is read from outside of a loop is small, so that no payload costs its square.
     @Test func theCostIsLinear() throws {

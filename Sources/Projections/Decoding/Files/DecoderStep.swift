@@ -67,3 +67,67 @@ struct DecoderReactions: Sendable {
     /// An array of users' ids.
     let users: DecoderValue
 }
+
+extension DecoderEffect.Subject {
+    /// The parts of the thing's name.
+    var ids: [String] {
+        switch self {
+        case .message: ["channel", "id"]
+        case .channel: ["id", "guild"]
+        case .user: ["scope", "id"]
+        case .item: ["list", "id"]
+        case .session: ["id"]
+        case .reaction: ["channel", "id", "user", "emoji"]
+        case .typing: ["channel", "user"]
+        case .presence: ["user"]
+        case .event: ["id"]
+        }
+    }
+
+    var optionalIDs: [String] {
+        switch self {
+        case .channel: ["guild"]
+        case .user: ["scope"]
+        default: []
+        }
+    }
+
+    var members: [String] {
+        switch self {
+        case .message:
+            ["author", "authorName", "content", "createdAt", "editedAt", "replyTo", "tags", "attachments", "version"]
+        case .channel: ["name", "kind", "topic"]
+        case .user: ["name"]
+        case .item:
+            [
+                "text", "done", "status", "created", "version", "order", "parent", "section", "assignee", "due",
+                "labels",
+                "doneAt",
+            ]
+        case .session: ["project", "status", "timestamp", "device"]
+        case .presence: ["status"]
+        case .reaction, .typing, .event: []
+        }
+    }
+
+    var operations: [DecoderEffect.Operation] {
+        switch self {
+        case .message: [.make, .patch, .replace, .edit, .delete]
+        case .event: [.retract]
+        case .channel: [.make, .replace, .delete]
+        case .user, .item, .session: [.replace, .delete]
+        case .reaction: [.add, .remove, .clear]
+        case .typing, .presence: [.replace]
+        }
+    }
+}
+
+extension DecoderEffect.Subject {
+    /// The subject's place in the list of all, for memories.
+    var number: UInt8 { UInt8(Self.allCases.firstIndex(of: self) ?? 0) }
+
+    init?(number: UInt8) {
+        guard Int(number) < Self.allCases.count else { return nil }
+        self = Self.allCases[Int(number)]
+    }
+}

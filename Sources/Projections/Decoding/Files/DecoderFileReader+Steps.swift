@@ -1,0 +1,158 @@
+/// Reading rules, steps and effects.
+extension DecoderFileReader {
+    private static let stepMembers = ["when", "each", "from", "do"]
+    private static let effectMembers = [
+        "at", "own", "shape", "with", "changes", "needs", "set", "scope", "reactions", "deleted",
+    ]
+
+    mutating func step(_ node: YAMLNode, depth: Int, isRule: Bool) throws(DecoderFileError) -> DecoderStep {
+        try count(node.line)
+        guard depth <= Self.depthMax else { throw DecoderFileError(node.line, "steps lie too deep in steps") }
+        let what = isRule ? "a rule" : "a step"
+        let members = try DecoderMembers(node, of: what)
+        let operations = DecoderEffect.Operation.allCases.map(\.rawValue)
+        try members.allow(Self.stepMembers + operations + Self.effectMembers)
+        let given = operations.filter { members[$0] != nil }
+        let steps = members["do"]?.elements
+        guard given.count == (members["do"] == nil ? 1 : 0), !(steps?.isEmpty ?? false) else {
+            let all = operations.joined(separator: ", ")
+            throw DecoderFileError(node.line, "\(what) has one of \(all), or do: a list of steps")
+        }
+        let when = try members["when"].map { node throws(DecoderFileError) in try tests(node) } ?? DecoderTests.any
+        var each: [DecoderPlace] = []
+        if let node = members["each"] {
+            for element in node.elements ?? [node] { each.append(try place(element)) }
+        }
+        let from = try members["from"].map { node throws(DecoderFileError) in try value(node) }
+        if from != nil, given.isEmpty {
+            throw DecoderFileError(members.line("from"), "from goes with an effect; the steps of do have their own")
+        }
+        var parsed: [DecoderStep] = []
+        for step in steps ?? [] { parsed.append(try self.step(step, depth: depth + 1, isRule: false)) }
+        if let list = members["do"], steps == nil { parsed = try namedSteps(list) }
+        let effect = try given.first.map { name throws(DecoderFileError) in try self.effect(name, members) }
+        return DecoderStep(line: node.line, when: when, each: each, from: from, effect: effect, steps: parsed)
+    }
+
+    /// The steps of a list that stands earlier in the file, so that no list holds itself.
+    private mutating func namedSteps(_ node: YAMLNode) throws(DecoderFileError) -> [DecoderStep] {
+        guard let name = node.text, let list = named[name] else {
+            throw DecoderFileError(node.line, "do is a list of steps, or the name of an earlier list under steps")
+        }
+        partCount += list.partCount
+        try count(node.line)
+        return list.steps
+    }
+
+    private mutating func effect(_ name: String, _ members: DecoderMembers) throws(DecoderFileError) -> DecoderEffect {
+        guard let operation = DecoderEffect.Operation(rawValue: name) else {
+            throw DecoderFileError(members.line(name), "\(name) is no operation")
+        }
+        if operation == .snapshot { return try snapshot(members) }
+        let subjectName = try members.text(name)
+        guard let subject = DecoderEffect.Subject(rawValue: subjectName) else {
+            let known = DecoderEffect.Subject.allCases.map(\.rawValue).joined(separator: ", ")
+            throw DecoderFileError(members.line(name), "\(name) takes one of \(known), not \"\(subjectName)\"")
+        }
+        guard subject.operations.contains(operation) else {
+            let known = subject.operations.map(\.rawValue).joined(separator: ", ")
+            throw DecoderFileError(members.line(name), "of a \(subjectName) a rule can \(known), not \(name)")
+        }
+        let shapeName = members["shape"]?.text ?? subjectName
+        if members["shape"] != nil, shapes[shapeName] == nil {
+            throw DecoderFileError(members.line("shape"), "there is no shape \"\(shapeName)\"")
+        }
+        var inner = shapes[shapeName] ?? [:]
+        let ids = try members["at"].map { node throws(DecoderFileError) in try values(node, of: "at") } ?? [:]
+        let outer = try members["with"].map { node throws(DecoderFileError) in try values(node, of: "with") } ?? [:]
+        for member in ids.keys.sorted() where !subject.ids.contains(member) {
+            throw DecoderFileError(
+                members.line("at"),
+                "at of a \(subjectName) has \(subject.ids.joined(separator: ", ")), not \(member)"
+            )
+        }
+        let known = Set(subject.ids + subject.members)
+        for member in (Array(inner.keys) + Array(outer.keys)).sorted() where !known.contains(member) {
+            throw DecoderFileError(
+                members.line(members["with"] == nil ? name : "with"),
+                "a \(subjectName) has no member \"\(member)\"; it has \(subject.members.joined(separator: ", "))"
+            )
+        }
+        let lacking = subject.ids.filter { ids[$0] == nil && inner[$0] == nil && !subject.optionalIDs.contains($0) }
+        if let id = lacking.first, operation != .clear || id == "channel" || id == "id" {
+            throw DecoderFileError(
+                members.line(name),
+                "the \(subjectName) has no \(id): write it in at or in its shape"
+            )
+        }
+        for id in ids.keys { inner[id] = nil }
+        return DecoderEffect(
+            operation: operation,
+            subject: subject,
+            ids: ids,
+            own: try own(members, operation, subject),
+            members: inner,
+            outerMembers: outer,
+            changes: try members.texts("changes", of: subject.members).map { Set($0) },
+            needs: try members.texts("needs", of: subject.members) ?? (subject == .message ? ["content"] : []),
+            set: try set(members),
+            reactions: try members["reactions"].map { node throws(DecoderFileError) in try reactions(node) },
+            isForEver: try members.word("deleted", of: ["for-ever", "until-stated"]).map { $0 == "for-ever" }
+                ?? (subject == .message || subject == .item)
+        )
+    }
+
+    private mutating func snapshot(_ members: DecoderMembers) throws(DecoderFileError) -> DecoderEffect {
+        let scope = try members["scope"].map { node throws(DecoderFileError) in try value(node) }
+        return DecoderEffect(
+            operation: .snapshot,
+            subject: .message,
+            ids: [:],
+            own: nil,
+            members: [:],
+            outerMembers: [:],
+            changes: nil,
+            needs: [],
+            set: (try members.text("snapshot"), scope),
+            reactions: nil,
+            isForEver: false
+        )
+    }
+
+    /// The id of the event; of a message that an event makes, the message's own unless the file gives another.
+    private mutating func own(
+        _ members: DecoderMembers,
+        _ operation: DecoderEffect.Operation,
+        _ subject: DecoderEffect.Subject
+    ) throws(DecoderFileError) -> DecoderValue? {
+        guard let node = members["own"] else {
+            if operation == .edit { throw DecoderFileError(members.node.line, "an edit has own: the id of its event") }
+            return nil
+        }
+        guard subject == .message && [.make, .edit, .delete].contains(operation) || operation == .add else {
+            throw DecoderFileError(
+                node.line,
+                "own goes with make, edit or delete of a message, and with add of a reaction"
+            )
+        }
+        return try value(node)
+    }
+
+    private mutating func set(_ members: DecoderMembers) throws(DecoderFileError) -> (
+        name: String, scope: DecoderValue?
+    )? {
+        guard members["set"] != nil else { return nil }
+        return (
+            try members.text("set"), try members["scope"].map { node throws(DecoderFileError) in try value(node) }
+        )
+    }
+
+    private mutating func reactions(_ node: YAMLNode) throws(DecoderFileError) -> DecoderReactions {
+        let members = try DecoderMembers(node, of: "reactions")
+        try members.allow(["each", "emoji", "users"])
+        guard let each = members["each"], let emoji = members["emoji"], let users = members["users"] else {
+            throw DecoderFileError(node.line, "reactions has each, emoji and users")
+        }
+        return DecoderReactions(each: try place(each), emoji: try value(emoji), users: try value(users))
+    }
+}

@@ -1,0 +1,137 @@
+import EventLog
+
+/// Messages, what edits and takes back, and reactions.
+extension DecoderRun {
+    mutating func message(_ reader: EffectReader, _ line: Int) {
+        guard let channel = id("channel", reader, line), let id = id("id", reader, line) else { return }
+        let effect = reader.effect
+        let key = MessageKey(channel: channel, id: id)
+        if effect.operation == .delete, let text = reader.own {
+            let own = context.names.id(text)
+            if decoder.relations.hasSeen(own) { return }
+            decoder.relations.note(.nothing, by: own, at: context.event.sequence.rawValue)
+        }
+        guard effect.operation != .delete else {
+            note(effect, reader.outer, channel, id)
+            let permanence: Permanence = effect.isForEver ? .forever : .untilWritten
+            return changes.append(
+                .message(.deleted(MessageDeletion(key: key, permanence: permanence, isOfChannel: true)))
+            )
+        }
+        let said = StatedMessage(reader, &context.names)
+        stay(effect, reader.outer, channel, id)
+        if let fault = said.fault { return issue("the message's \(fault) has another type", line) }
+        let isWhole = effect.needs.allSatisfy { said.has($0) }
+        if effect.operation == .edit { return edit(said, key, reader, line) }
+        guard isWhole || effect.operation == .patch else {
+            let lacking = effect.needs.first { !said.has($0) } ?? ""
+            return issue("the message has no \(lacking)", line)
+        }
+        if isWhole { note(effect, reader.outer, channel, id) }
+        let own = reader.own.map { context.names.id($0) }
+        if let own {
+            if decoder.relations.knows(own) { return }
+            let author = said.author.known.map { context.names.id($0) }
+            decoder.relations.note(.message(key, author: author), by: own, at: context.event.sequence.rawValue)
+        }
+        var write = said.write(key, decoder.file?.order ?? .byID)
+        switch effect.operation {
+        case .make: write.meeting = .adds
+        case .patch: write.meeting = .patches(said.members(changing: effect.changes), makes: isWhole)
+        default: write.meeting = .replaces
+        }
+        changes.append(.message(.written(write)))
+        if let reactions = effect.reactions {
+            changes.append(.message(.reactions(key, self.reactions(reactions, reader))))
+        }
+        if let own { release(own, key) }
+    }
+
+    // MARK: - Relations
+
+    /// Carries out an edit, or keeps it until its message comes. Only the message's author edits it.
+    private mutating func edit(_ said: StatedMessage, _ key: MessageKey, _ reader: EffectReader, _ line: Int) {
+        guard let text = reader.own else { return issue("the edit has no id of its own", line) }
+        guard let version = said.version.known else { return issue("the edit has no version", line) }
+        let (own, sequence) = (context.names.id(text), context.event.sequence.rawValue)
+        if decoder.relations.knows(own) { return }
+        decoder.relations.note(.edit(key, version: version), by: own, at: sequence)
+        var write = said.write(key, decoder.file?.order ?? .byID)
+        write.meeting = .patches(said.members(changing: reader.effect.changes), makes: false)
+        let author = said.author.known.map { context.names.id($0) }
+        guard case .message(let target, let known)? = decoder.relations.deed(of: key.id) else {
+            return decoder.relations.wait(.edit(write, author: author), by: own, for: key.id, at: sequence)
+        }
+        if target == key, known == author { changes.append(.message(.written(write))) }
+    }
+
+    /// Carries out what waits for a message that has come.
+    private mutating func release(_ own: EntityID, _ key: MessageKey) {
+        guard case .message(_, let author)? = decoder.relations.deed(of: own) else { return }
+        for waiting in decoder.relations.takeWaiting(for: own) {
+            switch waiting {
+            case .edit(let write, let editor):
+                if write.key == key, editor == author { changes.append(.message(.written(write))) }
+            case .reaction(let emoji, let user):
+                changes.append(.message(.reactions(key, .set(.init(emoji: emoji, user: user), isPresent: true))))
+            }
+        }
+    }
+
+    /// Takes back what an event did.
+    mutating func retract(_ reader: EffectReader, _ line: Int) {
+        guard let id = id("id", reader, line) else { return }
+        switch decoder.relations.retract(id, at: context.event.sequence.rawValue) {
+        case .message(let key, _)?:
+            changes.append(.message(.deleted(MessageDeletion(key: key, permanence: .forever, isOfChannel: true))))
+        case .edit(let key, let version)?:
+            changes.append(.message(.withdrawn(key, version: version)))
+        case .reaction(let key, let emoji, let user)?:
+            changes.append(.message(.reactions(key, .set(.init(emoji: emoji, user: user), isPresent: false))))
+        case .nothing?, .refused?, nil: break
+        }
+    }
+
+    /// The reactions that a message states as a whole.
+    private mutating func reactions(_ reactions: DecoderReactions, _ reader: EffectReader) -> ReactionChange {
+        var found: [ReactionChange.Reaction] = []
+        var scope = reader.inner
+        let list = scope.value(.place(reactions.each))
+        let entries: [(key: String?, value: JSONValue)] =
+            switch list {
+            case .array(let elements)?: elements.map { (nil, $0) }
+            case .object(let object)?: object.members.map { ($0.name, $0.value) }
+            default: []
+            }
+        for entry in entries {
+            scope.entering(entry.value, key: entry.key, isLoop: true) { scope in
+                guard let emoji = scope.value(reactions.emoji)?.writtenText else { return }
+                for user in scope.value(reactions.users)?.array ?? [] {
+                    guard let text = user.writtenText else { continue }
+                    found.append(ReactionChange.Reaction(emoji: emoji, user: context.names.id(text)))
+                }
+            }
+        }
+        return .stand(found)
+    }
+
+    mutating func reaction(_ reader: EffectReader, _ line: Int) {
+        guard let channel = id("channel", reader, line), let message = id("id", reader, line) else { return }
+        let key = MessageKey(channel: channel, id: message)
+        if reader.effect.operation == .clear {
+            return changes.append(.message(.reactions(key, .cleared(emoji: reader.id("emoji")))))
+        }
+        guard let user = id("user", reader, line) else { return }
+        guard let emoji = reader.id("emoji") else { return issue("the reaction has no emoji", line) }
+        if let text = reader.own {
+            let (own, sequence) = (context.names.id(text), context.event.sequence.rawValue)
+            if decoder.relations.knows(own) { return }
+            decoder.relations.note(.reaction(key, emoji: emoji, user: user), by: own, at: sequence)
+            guard case .message? = decoder.relations.deed(of: message) else {
+                return decoder.relations.wait(.reaction(emoji: emoji, user: user), by: own, for: message, at: sequence)
+            }
+        }
+        let isPresent = reader.effect.operation == .add
+        changes.append(.message(.reactions(key, .set(.init(emoji: emoji, user: user), isPresent: isPresent))))
+    }
+}

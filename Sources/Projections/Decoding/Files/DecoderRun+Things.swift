@@ -1,0 +1,118 @@
+import EventLog
+
+/// Channels, users, items and sessions.
+extension DecoderRun {
+    mutating func channel(_ reader: EffectReader, _ line: Int) {
+        guard let id = id("id", reader, line) else { return }
+        let effect = reader.effect
+        if effect.operation == .make, decoder.stated.contains(id) { return }
+        if effect.operation == .replace { decoder.stated.insert(id) }
+        note(effect, reader.outer, id, .none)
+        if effect.operation == .delete {
+            let permanence: Permanence = effect.isForEver ? .forever : .untilWritten
+            return changes.append(.channel(.deleted(id, cause: .channelDeleted, permanence: permanence)))
+        }
+        var details = ChannelFields.Details()
+        details.topic = reader.text("topic").known
+        changes.append(
+            .channel(
+                .stated(
+                    ChannelFields(
+                        id: id,
+                        name: reader.text("name").known,
+                        kind: reader.text("kind").known,
+                        guild: reader.id("guild").map { context.names.id($0) },
+                        details: details
+                    )
+                )
+            )
+        )
+    }
+
+    mutating func user(_ reader: EffectReader, _ line: Int) {
+        guard let id = id("id", reader, line) else { return }
+        // Users of the whole source have the source's scope, whose name is empty in no remote.
+        let scope = context.names.id(reader.id("scope") ?? DecoderRun.wholeScope)
+        note(reader.effect, reader.outer, scope, id)
+        guard reader.effect.operation != .delete else {
+            return changes.append(.community(.memberRemoved(guild: scope, user: id)))
+        }
+        changes.append(
+            .community(.memberStated(guild: scope, user: id, nickname: reader.text("name").known, roles: []))
+        )
+    }
+
+    /// The scope of users that are known to the whole source.
+    static let wholeScope = "everyone"
+
+    mutating func item(_ reader: EffectReader, _ line: Int) {
+        guard let list = id("list", reader, line), let id = id("id", reader, line) else { return }
+        let effect = reader.effect
+        let version = reader.time("version")
+        stay(effect, reader.outer, id, .none)
+        if case .fault = version { return issue("the item's version is no time", line) }
+        let known = decoder.items[id]
+        if let known, known.sequence < context.event.sequence.rawValue {
+            // Deleted for ever, or an older version.
+            if known.isGone { return }
+            if let older = known.version, let newer = version.known, newer < older { return }
+        }
+        // An item may move to another list and is the same thing of its set.
+        note(effect, reader.outer, id, .none)
+        if let known, known.list != list || effect.operation == .delete {
+            changes.append(.item(.removed(list: known.list, id: id)))
+        }
+        decoder.items[id] = FileDecoder.ItemMemory(
+            list: list,
+            version: version.known ?? known?.version,
+            isGone: effect.operation == .delete && effect.isForEver,
+            sequence: context.event.sequence.rawValue
+        )
+        if effect.operation == .delete { return }
+        let members = effect.subject.members.filter { !["text", "done", "status", "created", "version"].contains($0) }
+        var extra: [JSONObject.Member] = []
+        for name in members {
+            guard let value = reader.value(name), value != .null else { continue }
+            extra.append(JSONObject.Member(name: name, value: value))
+        }
+        let done = reader.value("done")
+        changes.append(
+            .item(
+                .stated(
+                    list: list,
+                    item: ItemFields(
+                        id: id,
+                        text: reader.text("text").known,
+                        done: done?.bool ?? (done?.writtenText == "1"),
+                        status: reader.text("status").known,
+                        created: reader.text("created").known,
+                        extra: JSONObject(members: extra)
+                    )
+                )
+            )
+        )
+    }
+
+    mutating func session(_ reader: EffectReader, _ line: Int) {
+        guard let id = id("id", reader, line) else { return }
+        guard reader.effect.operation != .delete else { return changes.append(.session(.removed(id))) }
+        guard let status = reader.text("status").known, StatusText.states.contains(status) else {
+            return issue("the session's status is none of working, idle, needs_input, not_running", line)
+        }
+        let time = reader.time("timestamp").known
+        changes.append(
+            .session(
+                .observed(
+                    SessionFields(
+                        id: id,
+                        project: reader.text("project").known ?? "Unknown",
+                        status: status,
+                        timestamp: time?.description,
+                        instant: time ?? context.event.recordedAt,
+                        device: reader.text("device").known
+                    )
+                )
+            )
+        )
+    }
+}

@@ -1,0 +1,120 @@
+import EventLog
+
+/// Reads the ids and members of one effect.
+struct EffectReader {
+    let effect: DecoderEffect
+    let inner: DecoderScope
+    let outer: DecoderScope
+
+    /// An id, from `at` or the shape; `nil` if it is no text or number.
+    func id(_ name: String) -> String? {
+        if let value = effect.ids[name] { return outer.value(value)?.writtenText }
+        return effect.members[name].flatMap { inner.value($0)?.writtenText }
+    }
+
+    /// The id of the event itself.
+    var own: String? { effect.own.flatMap { inner.value($0)?.writtenText } }
+
+    func value(_ name: String) -> JSONValue? {
+        if let value = effect.outerMembers[name] { return outer.value(value) }
+        return effect.members[name].flatMap { inner.value($0) }
+    }
+
+    func text(_ name: String, keepsEmpty: Bool = false) -> DecoderScope.Stated<String> {
+        if let value = effect.outerMembers[name] { return outer.text(value, keepsEmpty: keepsEmpty) }
+        return inner.text(effect.members[name], keepsEmpty: keepsEmpty)
+    }
+
+    func time(_ name: String) -> DecoderScope.Stated<Timestamp> {
+        if let value = effect.outerMembers[name] { return outer.time(value) }
+        return inner.time(effect.members[name])
+    }
+
+    func list(_ name: String) -> DecoderScope.Stated<[JSONValue]> {
+        if let value = effect.outerMembers[name] { return outer.stated(value) { $0.array } }
+        return inner.stated(effect.members[name]) { $0.array }
+    }
+}
+
+/// What an event says of a message.
+struct StatedMessage {
+    let author: DecoderScope.Stated<String>
+    let version: DecoderScope.Stated<Timestamp>
+    private let authorName, content, replyTo: DecoderScope.Stated<String>
+    private let createdAt, editedAt: DecoderScope.Stated<Timestamp>
+    private let tags, attachments: DecoderScope.Stated<[JSONValue]>
+    private let parent: EntityID?
+    /// The first member that has another type; `nil` if all can be read.
+    let fault: String?
+
+    init(_ reader: EffectReader, _ names: inout Names) {
+        (author, authorName) = (reader.text("author"), reader.text("authorName"))
+        (content, replyTo) = (reader.text("content", keepsEmpty: true), reader.text("replyTo"))
+        (createdAt, editedAt) = (reader.time("createdAt"), reader.time("editedAt"))
+        version = reader.time("version")
+        (tags, attachments) = (reader.list("tags"), reader.list("attachments"))
+        parent = replyTo.known.map { names.id($0) }
+        let faults = [
+            ("author", author.isFault), ("authorName", authorName.isFault), ("content", content.isFault),
+            ("replyTo", replyTo.isFault), ("createdAt", createdAt.isFault), ("editedAt", editedAt.isFault),
+            ("version", version.isFault), ("tags", tags.isFault), ("attachments", attachments.isFault),
+        ]
+        fault = faults.first { $0.1 }?.0
+    }
+
+    /// Whether a member has a value.
+    func has(_ name: String) -> Bool {
+        switch name {
+        case "author": author.known != nil
+        case "authorName": authorName.known != nil
+        case "content": content.known != nil
+        case "replyTo": parent != nil
+        case "createdAt": createdAt.known != nil
+        case "editedAt": editedAt.known != nil
+        case "version": version.known != nil
+        case "tags": tags.known != nil
+        case "attachments": attachments.known != nil
+        default: false
+        }
+    }
+
+    func write(_ key: MessageKey, _ order: MessageOrder) -> MessageWrite {
+        let saying = MessageSaying(
+            text: MessageText(content.known ?? ""),
+            author: author.known,
+            authorName: authorName.known,
+            createdAt: createdAt.known,
+            editedAt: editedAt.known,
+            replyTo: parent,
+            tags: tags.known?.compactMap(\.writtenText),
+            attachments: attachments.known
+        )
+        var write = MessageWrite(key: key, version: version.known, order: order, saying: saying)
+        write.remoteTime = editedAt.known ?? createdAt.known
+        write.isOfChannel = true
+        return write
+    }
+
+    /// The members that a patch changes in a message that is known: those that the event tells, and of these the ones
+    /// that the file lists.
+    func members(changing listed: Set<String>?) -> MessageMembers {
+        var members: MessageMembers = []
+        func add(_ name: String, _ isStated: Bool, _ member: MessageMembers) {
+            if isStated, listed?.contains(name) ?? true { members.insert(member) }
+        }
+        add("author", author.isStated, .author)
+        add("authorName", authorName.isStated, .authorName)
+        add("content", content.known != nil, .content)
+        add("createdAt", createdAt.isStated, .createdAt)
+        add("editedAt", editedAt.isStated, .editedAt)
+        add("replyTo", replyTo.isStated, .replyTo)
+        add("tags", tags.isStated, .tags)
+        add("attachments", attachments.isStated, .attachments)
+        if version.isStated { members.insert(.version) }
+        return members
+    }
+}
+
+extension DecoderScope.Stated {
+    fileprivate var isFault: Bool { if case .fault = self { true } else { false } }
+}
