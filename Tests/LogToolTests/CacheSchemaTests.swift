@@ -1,10 +1,9 @@
 import Foundation
-import GRDB
 import TestSupport
 import Testing
 
 /// What a rebuild says of schemas and maps: how a new one differs from that of the cache, and what is wrong with one.
-@Suite struct CacheSchemaTests {
+@Suite struct CacheSchemaTests: AppCacheSuite {
     let folder: TemporaryDirectory
 
     init() throws {
@@ -278,20 +277,5 @@ import Testing
     private func use(_ sql: String, _ map: String) throws {
         try folder.write(sql, to: "app.sql")
         try folder.write(map, to: "map.yaml")
-    }
-
-    private func rebuild(_ options: String...) throws -> ToolRun {
-        try ToolRun.run(
-            ["rebuild", "L", "--to", "app.sqlite", "--schema", "app.sql", "--map", "map.yaml"] + options,
-            in: folder
-        )
-    }
-
-    private func write(_ sql: String) throws {
-        try DatabaseQueue(path: folder.path("app.sqlite")).write { try $0.execute(sql: sql) }
-    }
-
-    private func rows(_ sql: String) throws -> [String] {
-        try DatabaseQueue(path: folder.path("app.sqlite")).read { try String.fetchAll($0, sql: sql) }
     }
 }

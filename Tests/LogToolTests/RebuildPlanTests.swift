@@ -1,11 +1,10 @@
 import EventLog
 import Foundation
-import GRDB
 import TestSupport
 import Testing
 
 /// A changed schema makes the tables that changed from the log, and copies the others from the cache before.
-@Suite struct RebuildPlanTests {
+@Suite struct RebuildPlanTests: AppCacheSuite {
     let folder: TemporaryDirectory
 
     static let sql = """
@@ -197,20 +196,5 @@ import Testing
             #expect(try left.dump() == right.dump(), "\(app)")
             #expect(try left.faults().filter { !$0.hasPrefix("foreign key") }.isEmpty)
         }
-    }
-
-    private func rebuild(_ options: String...) throws -> ToolRun {
-        try ToolRun.run(
-            ["rebuild", "L", "--to", "app.sqlite", "--schema", "app.sql", "--map", "map.yaml"] + options,
-            in: folder
-        )
-    }
-
-    private func write(_ sql: String) throws {
-        try DatabaseQueue(path: folder.path("app.sqlite")).write { try $0.execute(sql: sql) }
-    }
-
-    private func rows(_ sql: String) throws -> [String] {
-        try DatabaseQueue(path: folder.path("app.sqlite")).read { try String.fetchAll($0, sql: sql) }
     }
 }
