@@ -54,6 +54,7 @@ import Testing
         #expect(try tool("history", "M", "message:1001", "--jsonl").output.split(separator: "\n").count == 4)
         for (options, count) in [
             ([], 2), (["--edits"], 2), (["--match", "version 11"], 1), (["--until", "5"], 1), (["--deletes"], 0),
+            (["-n", "1"], 0),
         ] as [([String], Int)] {
             let run = try ToolRun.run(["audit", "M", "--jsonl"] + options, in: folder)
             let words =

@@ -93,6 +93,10 @@ import Testing
         for other in ["imported.eventlog", "copy.eventlog"] {
             #expect(try run("replay", folder.path(other), "--digest").output == digest)
         }
+        // A part, too, is read by the file of the log.
+        try run("export", log, "-o", folder.path("part.jsonl"), "--channel", "r1", "--to", "2")
+        try run("import", folder.path("part.eventlog"), folder.path("part.jsonl"))
+        #expect(try run("replay", folder.path("part.eventlog")).output.contains("bo: hello"))
         try run(
             "shrink",
             log,

@@ -37,7 +37,8 @@ extension LogState {
     ///   - isWanted: whether to search a thing.
     ///   - last: the number of entries to lend, counted from the end; all for `nil`.
     ///   - earlier: of how many entries before each lent one the events are told.
-    ///   - passedOver: gets each late version that altered nothing, which is no change; called in any order.
+    ///   - passedOver: gets each late version that altered nothing, which is no change; called in any order. With `last`, not
+    ///     those of histories that are not read.
     ///   - includes: whether to lend an entry; called in any order, before `body`.
     public func forEachChange(
         of kinds: [EntityReference.Kind],

@@ -116,6 +116,8 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         }
         // Redacted events that a printed line names.
         var told: Set<SequenceNumber> = []
+        // Where only the last entries are wanted, not all histories are read, so no count of all would be right.
+        let countsLate = selection.selectors.count == nil
         let surroundings = proving.prove ? Surroundings(in: state) : nil
         try state.forEachChange(
             of: selection.kinds,
@@ -123,7 +125,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             where: chosen.includes,
             last: selection.selectors.count,
             earlier: proving.prove ? EntryProof.basisMax : 0,
-            passedOver: { if chosen.includes(late: $0) { summary.lateVersions += 1 } },
+            passedOver: { if countsLate, chosen.includes(late: $0) { summary.lateVersions += 1 } },
             includes: chosen.includes
         ) { change in
             let line = try AuditLine(change, provedWithin: surroundings, in: session)

@@ -110,7 +110,8 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
     }
 }
 
-/// The events that a part of a log gets: those of the selectors without the listed ones. Made for one session.
+/// The events that a part of a log gets: those of the selectors without the listed ones, and the acts that hold decoder files.
+/// Made for one session.
 struct PartSelection {
     private let selection: EventSelection
     /// The sequences that the selectors allow; `nil` if they allow none.
@@ -147,6 +148,8 @@ struct PartSelection {
     /// events that it holds.
     func includes(_ event: borrowing EventView) -> Bool {
         let sequence = event.sequence
+        // What is left is read by the files in force.
+        if event.isAct, event.kind == Decoders.actKind { return !without.contains(sequence) }
         return range?.contains(sequence) == true && !without.contains(sequence) && selection.includes(event)
     }
 

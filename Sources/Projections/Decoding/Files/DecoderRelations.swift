@@ -96,6 +96,15 @@ struct DecoderRelations: Codable, Sendable {
 
     // MARK: - Compactions
 
+    /// What waits, by the message that it waits for, for normal forms: the ids of the events in order.
+    func waitingForm(_ names: Names) -> JSONValue {
+        let lists = waiting.filter { !$0.value.isEmpty }.map { (names.text($0.key), $0.value) }
+            .sorted { ExactText.precedes($0.0, $1.0) }
+        return .array(
+            lists.map { message, list in .array([.string(message), .array(list.map { .string(names.text($0.id)) })]) }
+        )
+    }
+
     /// The events that wait, and those that were taken back with those that took them back: what they did and undid is told
     /// in histories. What the others did is kept as facts.
     func collectNeeded(into sequences: inout SequenceSet) {

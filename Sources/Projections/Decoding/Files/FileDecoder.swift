@@ -169,6 +169,7 @@ struct FileDecoder: EventDecoder {
             }
             take(.array([.string(name), .string(scope), .array(texts.sorted().map { .string($0) })]))
         }
+        take(relations.waitingForm(names))
         take(.array(stated.map { names.text($0) }.sorted().map { .string($0) }))
         for (id, item) in items.map({ (names.text($0.key), $0.value) }).sorted(by: { $0.0 < $1.0 }) {
             take(
