@@ -143,7 +143,7 @@ struct EventStreamSession {
         connection.complain("disconnected", reason)
         let time = recording.clock.now()
         try connection.close(reason, at: time)
-        try closeEndedGaps(at: time)
+        connection.journal.resumeLastGap()
         try openGap(at: time)
         try await connection.append()
     }
@@ -161,7 +161,7 @@ struct EventStreamSession {
     mutating func stop(_ error: (any Error)? = nil) async throws {
         let time = recording.clock.now()
         try connection.close(WebSocketClosure.ended(by: error).reason, at: time)
-        try closeEndedGaps(at: time)
+        connection.journal.resumeLastGap()
         connection.closes = closer
         try await connection.stop(error, at: time)
     }
@@ -228,7 +228,8 @@ extension EventStreamSession {
     }
 
     /// Ends the gaps: the connection is heard, be it a comment. They stay open until the first event shows whether the
-    /// remote sent what was missed; one that keeps the connection alive and sends nothing has nothing to replay.
+    /// remote sent what was missed; one that keeps the connection alive and sends nothing has nothing to replay. A
+    /// connection that is lost before that shows nothing, and its gaps go on.
     private mutating func heard(at time: Timestamp, waitsForReplay: Bool) throws {
         let now = recording.clock.elapsed()
         guard let since = heardAt else {

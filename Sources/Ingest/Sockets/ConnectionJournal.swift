@@ -343,6 +343,13 @@ extension ConnectionJournal {
         }
     }
 
+    /// Takes back the end of the last gap, if it is open: the connection that ended it was lost before it showed whether
+    /// anything is missing. Gaps that an earlier run ended keep their ends.
+    mutating func resumeLastGap() {
+        guard let last = openGaps.indices.last else { return }
+        openGaps[last].to = nil
+    }
+
     /// The end of a gap that nothing more is missed in from `time` on. A gap is dated by the clock with which it began
     /// and lasts as long as it did, whatever the clock was set to meanwhile.
     private func end(of gap: RecordedGap, at time: Timestamp) -> Timestamp {

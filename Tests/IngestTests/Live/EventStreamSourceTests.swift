@@ -243,6 +243,30 @@ import Testing
         #expect(closed.text.contains(#""closes":"nothing""#), "\(closed.text)")
     }
 
+    /// A connection that is lost before its first event shows nothing: the gap goes on, and the replay of a later one
+    /// closes it whole.
+    @Test(arguments: [": ping\n\n", "id: 6\ndata: cut"])
+    func aConnectionThatIsLostBeforeItsFirstEventLeavesTheGapOpen(_ text: String) async throws {
+        let bench = try LiveBench()
+        let server = try await ScriptedServer.start { request in
+            switch request.number {
+            case 1: .pieces(200, Self.type, [Array("id: 5\ndata: a\n\n".utf8)])
+            case 2, 3: .pieces(200, Self.type, [Array(text.utf8)], isCut: true)
+            case 4: .pieces(200, Self.type, [Array("id: 6\ndata: b\n\n".utf8)])
+            default: .full(204)
+            }
+        }
+        try await bench.record(source(server.url, follows: true))
+        await server.stop()
+        await bench.stop()
+        let events = try bench.events()
+        let gaps = events.filter { $0.kind == "recorder.gap/1" }
+        #expect(gaps.map { $0.attribute("gap") } == ["open", "close", "open"])
+        let last = try #require(events.last { $0.kind == "sse.event/1" })
+        let closed = try gaps.at(1).text
+        #expect(closed.contains(#""to":"\#(last.envelope.recordedAt)","closes":"replay""#), "\(closed)")
+    }
+
     /// An address that gave a stream before is tried again, whatever it answers now; in the next run, too.
     @Test(arguments: [(404, [:] as [String: String]), (401, [:]), (200, ["Content-Type": "text/html"])])
     func anAddressThatWorkedBeforeIsTriedAgain(_ status: Int, headers: [String: String]) async throws {
