@@ -143,6 +143,8 @@ import Testing
         let store = try EventStore.open(at: path)
         signal(SIGXFSZ, SIG_IGN)
         var acknowledged: UInt64 = 0
+        // The file is full after some dozen commits.
+        let padding = String(repeating: "x", count: 4_000)
         func limit(_ bytes: rlim_t) {
             var limits = rlimit()
             getrlimit(__rlimit_resource_t(1), &limits)
@@ -154,7 +156,11 @@ import Testing
             var failure: EventLogError?
             for number in 0..<10_000 where failure == nil {
                 do {
-                    let draft = try DraftEvent.sample(number, key: "\(round)/\(number)", payload: "\(round) \(number)")
+                    let draft = try DraftEvent.sample(
+                        number,
+                        key: "\(round)/\(number)",
+                        payload: "\(round) \(number) \(padding)"
+                    )
                     acknowledged = try store.append([draft]).last?.rawValue ?? acknowledged
                 } catch let error as EventLogError {
                     failure = error
@@ -165,7 +171,7 @@ import Testing
         }
         limit(1 << 40)
         #expect(try store.append([.sample(1, key: "last")]).first?.rawValue == acknowledged + 1)
-        #expect(try store.append([.sample(0, key: "1/0", payload: "1 0")]).appended == 0)
+        #expect(try store.append([.sample(0, key: "1/0", payload: "1 0 \(padding)")]).appended == 0)
     }
 
     private static let childVariable = "EVENTLOG_DURABILITY_TEST_LOG"

@@ -331,7 +331,7 @@ import Testing
         )
     }
 
-    /// Each name's value reaches to the end of the text. Read anew for each name, this would take hours.
+    /// Each name's value reaches to the end of the text. Read anew for each name, this would take many minutes.
     @Test(arguments: [
         #"["WORD"]"#.replacing("WORD", with: repeated("authorization:")), repeated("apikey:"),
         repeated("authorization="),
@@ -346,7 +346,7 @@ import Testing
     }
 
     private static func repeated(_ word: String) -> String {
-        String(repeating: word, count: (1 << 20) / word.utf8.count)
+        String(repeating: word, count: (1 << 18) / word.utf8.count)
     }
 
     @Test func anyBytesAreScannedWithoutACrash() {

@@ -10,7 +10,7 @@ import Testing
 /// and only if these events change nothing else.
 @Suite struct ChannelDifferencesTests {
     private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
-    private static let rounds: UInt64 = isLong ? 200 : 2
+    private static let rounds: UInt64 = isLong ? 200 : 1
 
     @Test(arguments: Scenario.all)
     func theyAreThoseOfTheWholeStates(scenario: Scenario) throws {

@@ -9,7 +9,7 @@ import Testing
 /// The state of one channel is what the whole state says of it, whichever way it is found.
 @Suite struct ChannelStateTests {
     private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
-    private static let rounds: UInt64 = isLong ? 200 : 2
+    private static let rounds: UInt64 = isLong ? 200 : 1
 
     @Test(arguments: Scenario.all)
     func everyChannelOfAScenarioIsThatOfTheWholeState(scenario: Scenario) throws {
