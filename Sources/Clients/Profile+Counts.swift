@@ -5,24 +5,20 @@ extension Profile {
     /// How many things of each kind every profile but `canonical` reads otherwise, in the order of the profiles. A thing counts
     /// once, whatever differs in it.
     ///
-    /// Profiles that read the events by the same rules are folded once, and those without a rule about them not at all. Rows
-    /// are compared, not digests: a reading may keep an order of its own that no document shows. Memory: two states at a time.
+    /// Profiles that read the events by the same rules are counted once, and those without a rule about them not at all. Rows
+    /// are compared, not digests: a reading may keep an order of its own that no document shows.
     ///
     /// - Parameters:
     ///   - kinds: the kinds of the events.
-    ///   - canonical: the state of the events by the canonical reading.
-    ///   - fold: folds the events as a profile reads them.
+    ///   - count: counts what a profile reads otherwise, given those of its rules that can apply to the events.
     package static func differences(
         among kinds: Set<EventKind>,
-        from canonical: LogState,
-        fold: (Profile) throws -> LogState
+        count: (Profile, ReadingRules) throws -> [EntityReference.Kind: Int]
     ) rethrows -> [(profile: Profile, counts: [EntityReference.Kind: Int])] {
         var known: [ReadingRules: [EntityReference.Kind: Int]] = [.canonical: [:]]
         return try allCases.filter { $0 != .canonical }.map { profile in
             let rules = profile.rules.concerning(kinds)
-            if let counts = known[rules] { return (profile, counts) }
-            let things = Set(StateDiff.differences(canonical, try fold(profile)).map(\.entity))
-            let counts = Dictionary(things.map { ($0.kind, 1) }, uniquingKeysWith: +)
+            let counts = try known[rules] ?? count(profile, rules)
             known[rules] = counts
             return (profile, counts)
         }

@@ -71,10 +71,10 @@ struct LogShape: Equatable, Sendable {
             },
             uniquingKeysWith: +
         )
-        let counts = Profile.differences(among: Set(drafts.map(\.kind)), from: canonical) { profile in
+        let counts = Profile.differences(among: Set(drafts.map(\.kind))) { profile, _ in
             var state = LogState(rules: profile.rules)
             state.apply(drafts)
-            return state
+            return StateDiff.counts(canonical, state)
         }
         var profiles: [String: Int] = [:]
         for (profile, kinds) in counts {

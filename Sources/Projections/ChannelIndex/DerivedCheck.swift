@@ -1,7 +1,7 @@
 package import EventLog
 
-/// Folds a log anew and compares the data derived from it: kept states, the kept summary and digest, the index of channels, the
-/// keys of its events (I17). Each piece of data also has a checksum; this finds what was wrong when it was written.
+/// Folds a log anew and compares the data derived from it: kept states, the kept summary, digest and counts of other readings, the
+/// index of channels, the keys of its events (I17). Each piece of data also has a checksum; this finds what was wrong when it was written.
 ///
 /// Data that another build of the program kept is never used, and not compared.
 package struct DerivedCheck: Sendable {
@@ -34,6 +34,7 @@ package struct DerivedCheck: Sendable {
             guard let derived = try? session.existingDerivedStore() else { return }
             try check.compareStates(session, build, client, progress)
             if check.damage == nil { try check.compareSummary(session, build) }
+            if check.damage == nil { try check.compareCounts(session, build, client) }
             if check.damage == nil { try check.compareChannels(session, build) }
             if check.damage != nil { derived.discard() }
         }
@@ -85,6 +86,26 @@ package struct DerivedCheck: Sendable {
             }
             if let digest, digest.sequence == sequence, digest.digest != state.digest() {
                 return damage = "the digest kept at sequence \(sequence) is not what the events give"
+            }
+        }
+    }
+
+    /// Compares the kept counts of what other readings show otherwise.
+    private mutating func compareCounts(
+        _ session: borrowing ReadSession,
+        _ build: String,
+        _ client: (any Client.Type)?
+    ) throws {
+        guard client != nil else { return }
+        for rules in KeptCounts.rules(in: session, build: build, of: client) {
+            guard let kept = KeptCounts(session, of: rules, build: build) else { continue }
+            var options = ReplayOptions()
+            options.retained = true
+            let canonical = try Replay.logState(of: session, through: kept.sequence, options: options)
+            options.rules = rules
+            let reading = try Replay.logState(of: session, through: kept.sequence, options: options)
+            if StateDiff.counts(canonical, reading) != kept.counts {
+                return damage = "the counts of a reading kept at sequence \(kept.sequence) are not what the events give"
             }
         }
     }

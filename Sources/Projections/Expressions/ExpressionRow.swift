@@ -67,7 +67,7 @@ extension SourceState {
         default: return nil
         }
         let cell = store.cells[place]
-        guard cell.form == .packed else {
+        guard cell.form.isPacked else {
             let saying =
                 cell.form == .written ? store.saying(ofWritten: cell) : store.records[Int(cell.last)].current?.saying
             return (name == "content" ? saying?.text.string : saying?.author).map { .string($0) } ?? .null

@@ -81,14 +81,14 @@ extension Replay {
 
 extension ReplayOptions {
     /// Whether the replay reads all events, and each as the remote meant it.
-    fileprivate var keepsSummaries: Bool {
+    var keepsSummaries: Bool {
         rules.isEmpty && sources == nil && without.isEmpty && !checks && decoders == nil
     }
 }
 
 /// The `summary` table of the derived data: what is known of one state each, with the sequence of its last event and the
 /// hash of all events up to there. Values are replaced, and those of another build or log are passed over (I17).
-private enum SummaryTable {
+enum SummaryTable {
     static let name = "summary"
 
     /// A stored value with the events that it was made from.
@@ -112,6 +112,17 @@ private enum SummaryTable {
             let changedAt = try? Decoders.changedAt(in: session), changedAt.rawValue <= stored.prefix.sequence
         else { return nil }
         return (SequenceNumber(stored.prefix.sequence), stored.value)
+    }
+
+    /// The keys under which a build of the program has kept something, in order. Errors count as nothing kept.
+    static func keys(_ session: borrowing ReadSession, build: String) -> [String] {
+        var keys: [String] = []
+        let derived = try? session.existingDerivedStore()
+        try? derived?.table(name, version: KeptStateOptions.tableVersion(build)).forEach { key, _ in
+            keys.append(String(decoding: key, as: UTF8.self))
+            return true
+        }
+        return keys
     }
 
     /// Keeps a value of the state at the head, if the log is long enough for that to pay.

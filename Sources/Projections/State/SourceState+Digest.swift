@@ -24,12 +24,8 @@ typealias WholeSlice = LeafSlice<StateDigest.Leaf>
 extension SourceState {
     /// The leaves of all rows but the issues, in any order.
     func digestSlices<Leaf: DigestLeaf>(_: Leaf.Type = StateDigest.Leaf.self) -> [LeafSlice<Leaf>] {
-        rowSlices(Leaf.self) + [LeafSlice(orderLeaves().map { Leaf($0) })]
-    }
-
-    /// The same without the leaves of channels' orders.
-    func rowSlices<Leaf: DigestLeaf>(_: Leaf.Type = StateDigest.Leaf.self) -> [LeafSlice<Leaf>] {
-        messageSlices { LeafSlice(leaves(at: $0, &$1)) } + [LeafSlice(otherLeaves().map { Leaf($0) })]
+        messageSlices { LeafSlice(leaves(at: $0, &$1)) }
+            + [LeafSlice(otherLeaves().map { Leaf($0) }), LeafSlice(orderLeaves().map { Leaf($0) })]
     }
 
     /// The leaves of all messages before a compaction drops some of them: those of kept messages that stay as they are,

@@ -37,15 +37,12 @@ extension SourceState {
         client?.noteFrame(on: connection)
         let isRepeat = parts.gateway.isRepeat(frame, on: connection, at: context.event.sequence)
         if isRepeat, !frameRules.contains(.repeatsAreReadAgain) { return finish(remoteTime: nil) }
-        if frame.guild != .none {
-            spread(.community(.guildNamed(frame.guild)))
-            spread(.channel(.named(frame.channel, guild: frame.guild)))
-        }
+        let isKnown = nameSeen(frame)
         var remoteTime: Timestamp?
         if let place = parts.gateway.listed(frame, frameRules) {
             remoteTime = frame.remoteTime
-            parts.channels.apply(.channel(.named(frame.channel, guild: nil)), in: &context)
-            if !parts.messages.addSeen(frame, inListAt: place, in: &context) {
+            if !isKnown { parts.channels.apply(.channel(.named(frame.channel, guild: nil)), in: &context) }
+            if !parts.messages.takeSeen(frame, inListAt: place, in: &context) {
                 var write = frame.write
                 (write.order, write.revisesByArrival) = (.at(place), true)
                 parts.messages.apply(.message(.written(write)), in: &context)
@@ -61,6 +58,25 @@ extension SourceState {
             parts.community.apply(.community(.typing(channel: frame.channel, user: author, .ends)), in: &context)
         }
         finish(remoteTime: remoteTime)
+    }
+
+    /// Tells the folds of a frame's guild and channel as `name` does, of which a client's store may not know the channel yet; true if
+    /// the fold of channels knows the channel.
+    private mutating func nameSeen(_ frame: PlainFrame) -> Bool {
+        let place = parts.messages.store.channel(frame.channel)
+        if let place, parts.messages.store.channels[place].isKnown,
+            frame.guild == .none || parts.messages.store.channels[place].named == frame.guild
+        {
+            parts.messages.circles.repeatKnown(in: &context)
+            return true
+        }
+        if frame.guild != .none {
+            spread(.community(.guildNamed(frame.guild)))
+            spread(.channel(.named(frame.channel, guild: frame.guild)))
+        }
+        guard let place, frame.guild != .none else { return false }
+        (parts.messages.store.channels[place].named, parts.messages.store.channels[place].isKnown) = (frame.guild, true)
+        return true
     }
 
     /// Applies a frame to the folds that it concerns: the messages, and the channels once for each channel. False if

@@ -3,8 +3,9 @@ import EventLog
 extension StateDiff {
     /// The differences between two states, of one log or of two. Equals `differences` of their documents.
     ///
-    /// The digests' leaves show which rows differ, and only these rows are made. Cost: O(rows) to hash, O(n log n) to
-    /// order the messages of a channel, O(differing rows) to compare; 64 bytes for each row of a source while it is
+    /// Messages are paired, and those looked at closer whose cells do not show at once that the rows agree; of all other rows the
+    /// digests' leaves show which differ. Cost: O(messages), O(other rows) to hash, O(n log n) to order the messages of a
+    /// channel, O(differing rows) to compare; a byte for each message and 64 for each other row of a source while it is
     /// compared.
     public static func differences(_ a: LogState, _ b: LogState) -> [StateDifference] {
         var touched = (TouchedRows(), TouchedRows())
@@ -16,6 +17,7 @@ extension StateDiff {
                 a.addRows(of: name, under: keys, to: &touched.0)
                 b.addRows(of: name, under: keys, to: &touched.1)
             }
+            addMessages(of: name, (a, left), (b, right), to: &touched)
             if let left, let right { addOrders((a, left), (b, right), to: &touched) }
         }
         return differences((a, touched.0), (b, touched.1), isOneFold: false)
@@ -34,8 +36,31 @@ extension StateDiff {
         }
     }
 
-    /// The digest keys of the rows that differ, or that one of two states of a source lacks. Merges two sorted lists;
-    /// both sources have one name, so equal keys mean the same row.
+    /// Adds the messages of a source whose rows may differ; all of them if one state lacks the source.
+    private static func addMessages(
+        of name: SourceName,
+        _ a: (state: LogState, source: SourceState?),
+        _ b: (state: LogState, source: SourceState?),
+        to touched: inout (TouchedRows, TouchedRows)
+    ) {
+        let indexes = (a.state.indexes[name], b.state.indexes[name])
+        if let left = a.source, let right = b.source, let first = indexes.0, let second = indexes.1 {
+            MessageTwins(left, right).forEachDiffering { place, twin in
+                if let place { touched.0.add(messageAt: place, of: a.state, source: first) }
+                if let twin { touched.1.add(messageAt: twin, of: b.state, source: second) }
+            }
+            return
+        }
+        for place in 0..<(a.source?.parts.messages.store.count ?? 0) {
+            if let first = indexes.0 { touched.0.add(messageAt: place, of: a.state, source: first) }
+        }
+        for place in 0..<(b.source?.parts.messages.store.count ?? 0) {
+            if let second = indexes.1 { touched.1.add(messageAt: place, of: b.state, source: second) }
+        }
+    }
+
+    /// The digest keys of the rows but messages that differ, or that one of two states of a source lacks. Merges two sorted
+    /// lists; both sources have one name, so equal keys mean the same row.
     private static func differingKeys(_ a: SourceState?, _ b: SourceState?) -> Set<Hash256> {
         let (left, right) = (leaves(of: a), leaves(of: b))
         var keys: Set<Hash256> = []
@@ -83,23 +108,21 @@ extension StateDiff {
         }
     }
 
-    /// The leaves of a source's rows in the order of their keys, but for orders, which `addOrders` compares.
+    /// The leaves of a source's rows but messages, in the order of their keys.
     private static func leaves(of source: SourceState?) -> [StateDigest.Leaf] {
-        guard let source else { return [] }
-        var leaves: [StateDigest.Leaf] = []
-        for slice in source.rowSlices() { leaves += slice.leaves }
+        var leaves = source?.otherLeaves() ?? []
         leaves.sort { $0.key.words < $1.key.words }
         return leaves
     }
 }
 
 extension LogState {
-    /// Adds the rows of a source with these digest keys. Hashes the key of each row of the source again.
+    /// Adds the rows of a source with these digest keys, which are none of messages. Hashes the key of each row again.
     fileprivate func addRows(of name: SourceName, under keys: Set<Hash256>, to rows: inout TouchedRows) {
         guard let index = indexes[name] else { return }
         let source = sources[index]
         var writer = CanonicalWriter()
-        for section in Section.allCases where section.isInDigest {
+        for section in Section.allCases where section.isInDigest && !section.isOfMessages {
             for key in source.fold(for: section)?.keys(in: section, names: source.context.names) ?? []
             where keys.contains(source.digestKey(of: key, &writer)) {
                 rows.add(key, of: self, source: index)

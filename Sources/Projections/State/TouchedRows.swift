@@ -38,6 +38,12 @@ struct TouchedRows {
         if sources[source].last == message { return }
         sources[source].last = message
         guard let place = state.sources[source].parts.messages.place(of: key) else { return }
+        add(messageAt: place, of: state, source: source)
+    }
+
+    /// Adds the message at a place, and the order of its channel.
+    mutating func add(messageAt place: Int, of state: borrowing LogState, source: Int) {
+        while sources.count <= source { sources.append(Source()) }
         Self.note(place, in: &sources[source].messages)
         Self.note(Int(state.sources[source].parts.messages.store.cells[place].channel), in: &sources[source].channels)
     }

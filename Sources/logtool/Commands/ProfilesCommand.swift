@@ -80,12 +80,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         let progress = output.progress("replaying")
         defer { progress.end() }
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
-        let kinds = try store.read { Set(try KnownNames($0).kindsBySource.values.joined()) }
-        let canonical = try loader.logState(for: StateQuery(point: point.at))
-        let rows = try Profile.differences(among: kinds, from: canonical) { profile in
-            try loader.logState(for: StateQuery(point: point.at, profile: profile))
-        }
-        return rows.map { profile, counts in
+        return try loader.profileDifferences(at: point.at).map { profile, counts in
             var kinds = JSONObject()
             // Sorted, because the order of a dictionary changes from run to run.
             for (kind, count) in counts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

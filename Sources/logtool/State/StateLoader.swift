@@ -115,7 +115,7 @@ struct StateLoader {
     /// event.
     ///
     /// - Throws: `Failure` for unknown names, `ProjectionError` (exit 1) for a point beyond the head.
-    private func sequence(of query: StateQuery, in session: borrowing ReadSession) throws -> SequenceNumber {
+    func sequence(of query: StateQuery, in session: borrowing ReadSession) throws -> SequenceNumber {
         try query.checkNames(in: session)
         let sequence = try query.point?.resolve(in: session) ?? session.head
         if !isQuiet, let notice = try PointNotice.text(for: query.point, resolvedTo: sequence, in: session) {

@@ -12,12 +12,16 @@ struct ListedMessages: Sendable {
     /// The places of messages with several copies, by index in `entries`.
     private var copies: [Int: [Int]] = [:]
     private var table = PlaceTable()
+    /// No message has an id with a greater `rawValue`: a new message nearly always has the greatest id, which needs no search.
+    private var greatest: UInt64 = 0
 
     init() {}
 
     private func hash(_ key: MessageKey) -> UInt64 { table.hash(key.id.rawValue, key.channel.rawValue) }
 
-    private func index(of key: MessageKey) -> Int? { table.find(hash(key)) { entries[$0].key == key } }
+    private func index(of key: MessageKey) -> Int? {
+        key.id.rawValue > greatest ? nil : table.find(hash(key)) { entries[$0].key == key }
+    }
 
     /// Whether a message is listed.
     func contains(_ key: MessageKey) -> Bool { index(of: key).map { entries[$0].place != .min } ?? false }
@@ -51,6 +55,7 @@ struct ListedMessages: Sendable {
             }
             table.add(hash(key), place: index)
             entries.append(Entry(key: key, place: place))
+            greatest = max(greatest, key.id.rawValue)
             return 0
         }
         let places = places(at: index) + [place]
@@ -87,6 +92,7 @@ extension ListedMessages: Codable {
         let repeated = try container.decode([Int].self, forKey: .repeated)
         copies = Dictionary(zip(repeated, try container.decode([[Int]].self, forKey: .places))) { $1 }
         table = PlaceTable(hashes: (0..<entries.count).map { hash(entries[$0].key) })
+        greatest = (0..<entries.count).reduce(0) { max($0, entries[$1].key.id.rawValue) }
     }
 
     func encode(to encoder: any Encoder) throws {

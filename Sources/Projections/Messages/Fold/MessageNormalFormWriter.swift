@@ -328,7 +328,7 @@ extension PackedHappening.Word {
         case .created: "c"
         case .edited: "e"
         case .linked: "l"
-        case .deleted, .channelDeleted, .guildDeleted: "d"
+        case .deleted, .channelDeleted, .guildDeleted, .deletedUntilWritten: "d"
         }
     }
 }

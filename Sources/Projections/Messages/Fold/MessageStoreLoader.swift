@@ -48,17 +48,21 @@ struct MessageStoreLoader {
             var reader = PackedEntryReader(bytes)
             while !reader.isAtEnd { try addEntry(reader.entry()) }
         case .records: try forEach(in: bytes) { try takeRecord(from: $0) }
+        case .listPlaces: try forEach(in: bytes) { store.listPlaces.append(try $0.readNumber(UInt32.self)) }
         // The table comes last, in `load`: adding hashes one by one would read it all over.
         case .cells:
             var reader = PackedEntryReader(bytes)
             while !reader.isAtEnd {
-                let cell = try checked(reader.cell())
+                let cell = try checked(reader.cell(), at: store.count)
                 hashes.append(store.appendUnindexed(cell))
                 mayAnswer.append(cell.mayAnswer)
             }
         case .changedCells:
             var reader = PackedEntryReader(bytes)
-            while !reader.isAtEnd { try changeCell(at: reader.place(), to: checked(reader.cell())) }
+            while !reader.isAtEnd {
+                guard let place = reader.place().map({ Int($0) }) else { throw Malformed() }
+                try changeCell(at: place, to: checked(reader.cell(), at: place))
+            }
         case .emojis: try forEach(in: bytes) { _ = store.reactions.addEmoji(try $0.readText()) }
         case .reactions: try forEach(in: bytes) { try takeReaction(from: $0) }
         }
@@ -68,7 +72,7 @@ struct MessageStoreLoader {
     ///
     /// - Throws: if the last saving is incomplete.
     consuming func load(into messages: inout Messages) throws {
-        guard isWhole else { throw Malformed() }
+        guard isWhole, store.listPlaces.count <= store.count else { throw Malformed() }
         store.index(hashes)
         messages.store = store
         messages.findAnswers { mayAnswer[$0] }
@@ -109,10 +113,8 @@ struct MessageStoreLoader {
         store.cells[message].hasReactions = true
     }
 
-    private mutating func changeCell(at place: UInt32?, to cell: MessageCell) throws {
-        guard let place = place.map({ Int($0) }), place < store.count, store.cells[place].id == cell.id else {
-            throw Malformed()
-        }
+    private mutating func changeCell(at place: Int, to cell: MessageCell) throws {
+        guard place < store.count, store.cells[place].id == cell.id else { throw Malformed() }
         if store.cells[place].channel != cell.channel {
             let channels = [store.cells[place].channel, cell.channel]
             guard channels.allSatisfy({ store.channels[Int($0)].isOfServer }) else { throw Malformed() }
@@ -125,9 +127,10 @@ struct MessageStoreLoader {
         mayAnswer[place] = cell.mayAnswer
     }
 
-    private func checked(_ cell: MessageCell?) throws -> MessageCell {
-        guard let cell else { throw Malformed() }
-        guard cell.channel < store.channels.count, holds(cell) else { throw Malformed() }
+    private func checked(_ cell: MessageCell?, at place: Int) throws -> MessageCell {
+        guard let cell, cell.channel < store.channels.count, holds(cell),
+            cell.form != .listed || place < store.listPlaces.count
+        else { throw Malformed() }
         return cell
     }
 
@@ -136,6 +139,9 @@ struct MessageStoreLoader {
         switch cell.form {
         case .record: Int(cell.last) < store.records.count
         case .packed: Int(cell.last) <= store.entries.count && cell.first.map { holds($0.version) } ?? true
+        case .listed:
+            Int(cell.last) <= store.entries.count && (cell.last > 0 || cell.first != nil)
+                && cell.first.map { holds($0.version) } ?? true
         case .written:
             cell.first.map { first in
                 let text = first.version.text

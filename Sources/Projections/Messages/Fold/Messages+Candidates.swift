@@ -23,7 +23,7 @@ extension Messages {
     private func mayFit(_ place: Int, _ filter: HistoryFilter, tip: EventReference?) -> Bool {
         let cell = store.cells[place]
         switch cell.form {
-        case .packed:
+        case .packed, .listed:
             if filter.needsEnd, store.newestEntry(of: cell, where: { !$0.happening.isWrite }) == nil { return false }
             if filter.needsChange, cell.last == 0, cell.first?.happening.isFirstVersion != false { return false }
             guard let text = filter.text else { return true }
@@ -50,7 +50,7 @@ extension Messages {
     private func newestSequence(at place: Int) -> UInt64? {
         let cell = store.cells[place]
         switch cell.form {
-        case .packed:
+        case .packed, .listed:
             var (newest, hasWrite, hasLate) = (UInt64?.none, false, false)
             store.forEachEntry(of: cell) { entry in
                 let happening = entry.happening
@@ -73,7 +73,7 @@ extension MessageStore {
     func contentMayHold(_ search: TextSearch, at place: Int) -> Bool {
         let cell = cells[place]
         switch cell.form {
-        case .packed: return version(of: cell).map { texts.mayHold(search, in: $0.text) } ?? false
+        case .packed, .listed: return version(of: cell).map { texts.mayHold(search, in: $0.text) } ?? false
         case .written: return cell.first.map { texts.withPacked($0.version.text, search.occurs(in:)) } ?? true
         case .record: return records[Int(cell.last)].current.map { search.occurs(in: $0.saying.text.string) } ?? false
         }

@@ -7,8 +7,8 @@ extension Messages {
     mutating func delete(_ deletion: MessageDeletion, in context: inout FoldContext) {
         guard let place = place(for: deletion.key, isOfServer: deletion.isOfServer) else { return }
         let end = MessageRecord.End(deletion, since: context.event)
-        // A written message lies in no channel that is gone, so its state changes.
-        if store.deleteWritten(at: place, end) {
+        // A written or listed message lies in no channel that is gone, so its state changes.
+        if store.deleteWritten(at: place, end) || store.deleteListed(at: place, end) {
             touch(deletion.key, in: &context)
             return touchAnswers(to: deletion.key, in: &context)
         }

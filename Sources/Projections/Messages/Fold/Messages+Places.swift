@@ -75,8 +75,9 @@ extension Messages {
         return switch cell.form {
         // A packed message is ordered by its id.
         case .packed: OrderedMessage(place: place, id: cell.id, order: .byID, createdAt: nil)
-        case .written:
-            orderedMessage(written: cell, at: place)
+        case .listed:
+            OrderedMessage(place: place, id: cell.id, order: store.order(ofListed: place), createdAt: nil)
+        case .written: orderedMessage(written: cell, at: place)
         case .record: orderedRecord(at: place, cell)
         }
     }
@@ -92,15 +93,21 @@ extension Messages {
     private func isInListOrder(_ places: [Int]) -> Bool {
         var last = Int.min
         for place in places {
-            let cell = store.cells[place]
-            let order =
-                cell.form == .record
-                ? store.records[Int(cell.last)].current?.order
-                : cell.form == .written ? store.order(ofWritten: cell) : .byID
-            guard case .at(let listed) = order, listed > last else { return false }
+            guard case .at(let listed) = order(at: place), listed > last else { return false }
             last = listed
         }
         return true
+    }
+
+    /// The order of the message at a place; `nil` if no version is known.
+    private func order(at place: Int) -> MessageOrder? {
+        let cell = store.cells[place]
+        return switch cell.form {
+        case .packed: .byID
+        case .listed: store.order(ofListed: place)
+        case .written: store.order(ofWritten: cell)
+        case .record: store.records[Int(cell.last)].current?.order
+        }
     }
 
     private func orderedRecord(at place: Int, _ cell: MessageCell) -> OrderedMessage {

@@ -167,7 +167,7 @@ extension MessageStore {
     /// Copies a frame's version into the store: the frame's bytes belong to the payload, which the state outlives.
     /// `author` is the place of its author, if known.
     @inline(__always)
-    fileprivate mutating func added(_ frame: PlainFrame, author: UInt32?) -> PackedVersion {
+    mutating func added(_ frame: PlainFrame, author: UInt32?) -> PackedVersion {
         let place: UInt32
         if let author { place = author } else { place = authors.place(id: frame.author, name: frame.authorName) }
         return PackedVersion(
@@ -232,13 +232,13 @@ extension MessageStore {
 
     /// The sequence of the newest entry; 0 without entries.
     @inline(__always)
-    fileprivate func newestSequence(of cell: MessageCell) -> UInt64 {
+    func newestSequence(of cell: MessageCell) -> UInt64 {
         newestEntry(of: cell) { _ in true }?.happening.sequence ?? 0
     }
 
     /// Whether a frame repeats a version: compares what the texts mean, however they are escaped, and members in any
     /// order. The cheap comparisons come first.
-    fileprivate func isSame(_ version: PackedVersion, _ frame: PlainFrame) -> Bool {
+    func isSame(_ version: PackedVersion, _ frame: PlainFrame) -> Bool {
         version.createdAt == frame.createdAt && version.editedAt == frame.editedAt && version.replyTo == frame.replyTo
             && authors.isSame(version.author, id: frame.author, name: frame.authorName)
             && texts.isSame(version.text, frame.content)
@@ -247,7 +247,7 @@ extension MessageStore {
 
     /// Appends an entry to a packed message's history. It must not be older than the newest entry: packed entries are
     /// linked in log order and cannot be inserted between others.
-    fileprivate mutating func enter(
+    mutating func enter(
         _ happening: PackedHappening,
         _ version: PackedVersion,
         at place: Int,

@@ -21,7 +21,7 @@ extension MessageStore {
     @inline(__always)
     fileprivate func prefetchEntries(at place: Int) {
         let cell = cells[place]
-        guard cell.form == .packed else { return }
+        guard cell.form.isPacked else { return }
         if cell.last > 0 { entries.prefetch(Int(cell.last) - 1) }
         if let first = cell.first { texts.prefetch(first.version.text) }
     }
@@ -30,7 +30,7 @@ extension MessageStore {
     @inline(__always)
     fileprivate func prefetchTexts(at place: Int) {
         let cell = cells[place]
-        guard cell.form == .packed, cell.last > 0 else { return }
+        guard cell.form.isPacked, cell.last > 0 else { return }
         let entry = entries[Int(cell.last) - 1]
         texts.prefetch(entry.version.text)
         if entry.previous > 0 { entries.prefetch(Int(entry.previous) - 1) }

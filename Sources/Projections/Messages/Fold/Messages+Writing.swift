@@ -250,12 +250,23 @@ extension MessageRecord.Entry.Happening {
 // MARK: - Written messages
 
 extension Messages {
-    /// Adds the message of a plain frame, with a place in a client's list, as `addWritten` adds the frame's write.
-    mutating func addSeen(_ frame: PlainFrame, inListAt place: Int, in context: inout FoldContext) -> Bool {
-        guard store.place(of: frame.key) == nil, fates.fate(of: frame.channel) == nil,
-            compacted.isEmpty || !compacted.contains(frame.key)
+    /// Takes the version of a plain frame, with a place in a client's list, as `write` takes the frame's write (I18); false,
+    /// without a change, if the message or its channel needs the long way. Takes the steps of `change(_:in:_:)`.
+    mutating func takeSeen(_ frame: PlainFrame, inListAt place: Int, in context: inout FoldContext) -> Bool {
+        guard fates.fate(of: frame.channel) == nil else { return false }
+        if let known = store.place(of: frame.key) {
+            let answered = store.replyTo(at: known)
+            guard store.writeListed(frame, inListAt: place, at: known, context.event) else { return false }
+            circles.repeatKnown(in: &context)
+            touch(frame.key, in: &context)
+            if frame.replyTo != .none, frame.replyTo != answered {
+                connect(known, frame.key, to: frame.replyTo, in: &context)
+            }
+            return true
+        }
+        guard compacted.isEmpty || !compacted.contains(frame.key),
+            store.addListed(frame, inListAt: place, at: context.event)
         else { return false }
-        guard store.addWritten(frame, inListAt: place, at: context.event) else { return false }
         circles.repeatKnown(in: &context)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)

@@ -89,7 +89,7 @@ extension Messages {
     ) rethrows {
         let cell = store.cells[place]
         let key = store.key(at: place)
-        if cell.form != .packed {
+        if !cell.form.isPacked {
             let record = store.record(at: place)
             let selection = tip.flatMap { record.selection(at: $0) }
             let entries = selection.map { record.entries + [$0] } ?? record.entries

@@ -168,6 +168,9 @@ extension Messages {
         }
     }
 
+    /// How the message at a place was deleted, which must be a deleted one; `nil` if nothing tells.
+    func end(at place: Int) -> MessageRecord.End? { end(of: store.cells[place]) }
+
     /// How the message with a cell was deleted. As `end(of:)` of its record: deletion by name wins over the end of the
     /// channel.
     private func end(of cell: MessageCell) -> MessageRecord.End? {
@@ -175,7 +178,7 @@ extension Messages {
         if cell.standing != .deleted, let fate = fates.fate(of: store.channels[Int(cell.channel)].id) {
             return MessageRecord.End(cause: fate.cause, permanence: .forever, since: fate.event)
         }
-        return cell.form == .packed ? store.deletion(of: cell) : store.end(ofWritten: cell)?.end
+        return cell.form.isPacked ? store.deletion(of: cell) : store.end(ofWritten: cell)?.end
     }
 
     /// The message with an id in the channel at an index, as one that is answered.

@@ -30,6 +30,8 @@ struct PackedHappening: BitwiseCopyable, Sendable {
     /// `isWrite` is one comparison.
     enum Word: UInt64 {
         case created, edited, linked, deleted, channelDeleted, guildDeleted
+        /// The deletion of a listed message, which comes back when it is written again.
+        case deletedUntilWritten
     }
 
     /// The greatest sequence that fits.
@@ -65,7 +67,7 @@ struct PackedHappening: BitwiseCopyable, Sendable {
 
     /// The sequence of the event; 0 means no entry, as sequences begin at 1.
     var sequence: UInt64 { bits & Self.sequenceMax }
-    /// Three bits can also hold 6 and 7, which no `Word` has; damaged saved bits read as `created` instead of trapping.
+    /// Three bits can also hold 7, which no `Word` has; damaged saved bits read as `created` instead of trapping.
     var word: Word { Word(rawValue: bits >> 48 & 7) ?? .created }
     var hasVersion: Bool { bits & Self.versionBit != 0 }
     var isNewRevision: Bool { bits & Self.revisionBit != 0 }
@@ -98,6 +100,12 @@ struct MessageCell: BitwiseCopyable, Sendable {
         case record
         /// The message was written once and perhaps deleted, and all else of it is in the cell (`WrittenMessage`).
         case written
+        /// As `packed`, in a client's list: the version that arrives last counts, and the message stands at its place in the list
+        /// (`MessageStore.listPlaces`).
+        case listed
+
+        /// Whether the history lies in the cell and the packed entries.
+        var isPacked: Bool { self == .packed || self == .listed }
     }
 
     /// The standing by the message's own events, as `MessageRecord.Standing` has it. The end of its channel overrules
@@ -105,7 +113,7 @@ struct MessageCell: BitwiseCopyable, Sendable {
     enum Standing: UInt8 {
         case nowhere
         case live
-        /// Deleted by name and for ever; the deletion is one of the entries.
+        /// Deleted by name and, unless the message is listed or written, for ever; the deletion is one of the entries.
         case deleted
     }
 

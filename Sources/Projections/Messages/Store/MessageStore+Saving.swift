@@ -13,6 +13,7 @@ struct SavedExtent: Sendable {
     fileprivate var reactionCount = 0
     fileprivate var entryCount = 0
     fileprivate var cellCount = 0
+    fileprivate var listPlaceCount = 0
     fileprivate var recordCount = 0
     fileprivate var texts = TextPool.Extent()
     /// Places of saved cells, records and reactions that have changed since. May contain duplicates, which `forEachPiece`
@@ -31,6 +32,7 @@ struct SavedExtent: Sendable {
         reactionCount = store.reactions.count
         entryCount = store.entries.count
         cellCount = store.cells.count
+        listPlaceCount = store.listPlaces.count
         recordCount = store.records.count
         texts = store.texts.extent
     }
@@ -72,6 +74,8 @@ extension MessageStore {
         case entries
         /// Indexes and records: changed ones, then new ones, each ascending.
         case records
+        /// New places in clients' lists.
+        case listPlaces
         /// New cells.
         case cells
         /// Changed cells, with their places.
@@ -119,6 +123,8 @@ extension MessageStore {
         } _: {
             try body(.records, $0)
         }
+        for place in since.listPlaceCount..<listPlaces.count { encoder.writeNumber(listPlaces[place]) }
+        try body(.listPlaces, encoder.takeBytes())
         try forEachPiece(since.cellCount..<count, { $1.add(cells[$0]) }) { try body(.cells, $0) }
         let changed = Set(since.changedCells).sorted().map { Int($0) }
         // Sorted, because the order of a set differs from run to run.
@@ -186,7 +192,8 @@ extension SavedExtent {
     var bytes: [UInt8] {
         let encoder = StateEncoder()
         let counts = [
-            channelCount, authorCount, editorCount, entryCount, cellCount, recordCount, emojiCount, reactionCount,
+            channelCount, authorCount, editorCount, entryCount, cellCount, listPlaceCount, recordCount, emojiCount,
+            reactionCount,
         ]
         for count in counts { encoder.writeNumber(UInt64(count)) }
         withUnsafeBytes(of: texts) { encoder.writeBytes($0) }

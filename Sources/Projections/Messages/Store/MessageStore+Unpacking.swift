@@ -1,13 +1,14 @@
 import EventLog
 
 extension MessageStore {
-    /// The record that equals a packed message (I18): the one that the general way would have made of the same frames.
-    func unpacked(_ cell: MessageCell) -> MessageRecord {
+    /// The record that equals a packed message with a place in the remote's order (I18): the one that the general way would have
+    /// made of the same frames.
+    func unpacked(_ cell: MessageCell, _ order: MessageOrder) -> MessageRecord {
         let key = MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
         var history: [MessageRecord.Entry] = []
         var arrivals = PackedArrivals()
-        forEachEntryInOrder(of: cell) { history.append(entry($0, arrivals.next($0), of: key)) }
-        let current = version(of: cell).map { MessageRevision(write(of: key, $0)) }
+        forEachEntryInOrder(of: cell) { history.append(entry($0, arrivals.next($0), of: key, order)) }
+        let current = version(of: cell).map { MessageRevision(write(of: key, $0, order)) }
         return MessageRecord(key: key, standing: standing(of: cell), current: current, entries: history)
     }
 
@@ -26,9 +27,10 @@ extension MessageStore {
     private func entry(
         _ packed: PackedEntry,
         _ arrival: MessageRecord.Entry.Arrival,
-        of key: MessageKey
+        of key: MessageKey,
+        _ order: MessageOrder
     ) -> MessageRecord.Entry {
-        let write = packed.happening.hasVersion ? write(of: key, packed.version) : nil
+        let write = packed.happening.hasVersion ? write(of: key, packed.version, order) : nil
         return MessageRecord.Entry(
             event: packed.event,
             happening: packed.happening.word.happening(at: packed.event),
@@ -43,13 +45,13 @@ extension MessageStore {
 
     /// A version as the decoder would have returned it: what `PlainFrame.change` gives, read from the store. The text
     /// was checked when it was scanned; the members behind it are parsed here.
-    func write(of key: MessageKey, _ version: PackedVersion) -> MessageWrite {
+    private func write(of key: MessageKey, _ version: PackedVersion, _ order: MessageOrder) -> MessageWrite {
         let author = String(authors.id(version.author))
         let rest = texts.withObject(version.text) { PackedRest($0) }
         return MessageWrite(
             key: key,
             version: version.editedAt.timestamp,
-            order: .byID,
+            order: order,
             saying: MessageSaying(
                 text: MessageText(texts.string(version.text)),
                 author: author,
@@ -93,7 +95,7 @@ extension MessageStore {
     /// oldest.
     @inline(__always)
     func newestEntry(of cell: MessageCell, where isWanted: (PackedEntry) -> Bool) -> PackedEntry? {
-        assert(cell.form == .packed, "of a record, `last` is no place of an entry")
+        assert(cell.form.isPacked, "of a record, `last` is no place of an entry")
         var last = cell.last
         while last > 0 {
             let entry = entries[Int(last) - 1]
@@ -139,7 +141,11 @@ extension MessageStore {
         forEachEntry(of: cell) { entry in
             let word = entry.happening.word
             // The walk goes from the newest to the oldest, so the last one found is the first.
-            if word == .deleted, case .deleted(let end) = word.happening(at: entry.event) { first = end }
+            if word == .deleted || word == .deletedUntilWritten,
+                case .deleted(let end) = word.happening(at: entry.event)
+            {
+                first = end
+            }
         }
         return first
     }
@@ -150,7 +156,7 @@ extension MessageStore {
         return switch cell.form {
         case .record: !records[Int(cell.last)].entries.isEmpty
         case .written: true
-        case .packed: cell.last > 0 || cell.first != nil
+        case .packed, .listed: cell.last > 0 || cell.first != nil
         }
     }
 
@@ -160,7 +166,7 @@ extension MessageStore {
         return switch cell.form {
         case .record: records[Int(cell.last)].current != nil
         case .written: true
-        case .packed: version(of: cell) != nil
+        case .packed, .listed: version(of: cell) != nil
         }
     }
 
@@ -169,7 +175,7 @@ extension MessageStore {
     func forEachSequence(at place: Int, _ body: (UInt64) -> Void) {
         let cell = cells[place]
         if cell.hasReactions { reactions.forEach(to: place) { body($0.sequence) } }
-        if cell.form == .packed { return forEachEntry(of: cell) { body($0.happening.sequence) } }
+        if cell.form.isPacked { return forEachEntry(of: cell) { body($0.happening.sequence) } }
         if cell.form == .written {
             body(cell.first?.happening.sequence ?? 0)
             return end(ofWritten: cell).map { body($0.end.since.sequence.rawValue) } ?? ()
@@ -195,7 +201,7 @@ extension MessageStore {
         case .record: records[Int(cell.last)].wasWritten
         case .written: true
         // The first version of a packed message always becomes current.
-        case .packed: version(of: cell) != nil
+        case .packed, .listed: version(of: cell) != nil
         }
     }
 
@@ -212,6 +218,7 @@ extension MessageStore {
         while next > 0 {
             let cell = cells[Int(next) - 1]
             if cell.form == .packed, version(of: cell) != nil { return .byID }
+            if cell.form == .listed { return order(ofListed: Int(next) - 1) }
             if cell.form == .written { return order(ofWritten: cell) }
             if cell.form == .record, let current = records[Int(cell.last)].current { return current.order }
             next = cell.next
@@ -226,6 +233,7 @@ extension MessageStore {
     func isByID(_ cell: MessageCell) -> Bool {
         switch cell.form {
         case .packed: true
+        case .listed: false
         case .written: order(ofWritten: cell) == .byID
         case .record: records[Int(cell.last)].current?.order == .byID
         }
@@ -244,7 +252,8 @@ extension PackedEntry {
 }
 
 extension PackedHappening.Word {
-    /// The same change as a record has it, made by an event. Gateways delete for ever and give neither time nor author.
+    /// The same change as a record has it, made by an event. Gateways delete for ever, clients until written; neither gives time or
+    /// author.
     func happening(at event: EventReference) -> MessageRecord.Entry.Happening {
         switch self {
         case .created: .created
@@ -253,10 +262,15 @@ extension PackedHappening.Word {
         case .deleted: .deleted(Self.end(.deleted, event))
         case .channelDeleted: .deleted(Self.end(.channelDeleted, event))
         case .guildDeleted: .deleted(Self.end(.guildDeleted, event))
+        case .deletedUntilWritten: .deleted(Self.end(.deleted, event, .untilWritten))
         }
     }
 
-    private static func end(_ cause: MessageDeletion.Cause, _ event: EventReference) -> MessageRecord.End {
-        MessageRecord.End(cause: cause, permanence: .forever, since: event)
+    private static func end(
+        _ cause: MessageDeletion.Cause,
+        _ event: EventReference,
+        _ permanence: Permanence = .forever
+    ) -> MessageRecord.End {
+        MessageRecord.End(cause: cause, permanence: permanence, since: event)
     }
 }

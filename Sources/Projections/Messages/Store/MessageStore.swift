@@ -64,6 +64,9 @@ struct MessageStore: Sendable {
     var authors = AuthorTable()
     /// Who made the writes of written messages. Only grows.
     var editors = TextTable()
+    /// The place of each listed message in its client's list, by the message's own place; 0 for other messages. As long as up to
+    /// the last listed message, so empty in the canonical reading.
+    var listPlaces = Pages<UInt32>()
     /// The reactions to messages of every form.
     var reactions = ReactionTable()
     /// The extent of the last saving, and the places changed since.
@@ -322,7 +325,8 @@ extension MessageStore {
         return switch cell.form {
         case .record: records[Int(cell.last)]
         case .written: record(ofWritten: cell)
-        case .packed: unpacked(cell)
+        case .packed: unpacked(cell, .byID)
+        case .listed: record(ofListed: cell, at: place)
         }
     }
 
@@ -362,6 +366,7 @@ extension MessageStore {
                 cell.last = UInt32(store.records.count - 1)
             }
             let kept = store.add(cell)
+            if cell.form == .listed { store.note(listPlace: listPlaces[place], at: kept) }
             store.copyReactions(of: place, in: self, to: kept)
         }
         return store
@@ -374,6 +379,7 @@ extension MessageStore {
         }
         (greatestOfServer, rehomed) = (0, RehomedMessages())
         cells = Pages()
+        listPlaces = Pages()
         records = []
         reactions = ReactionTable()
         table = PlaceTable()

@@ -134,45 +134,6 @@ extension MessageStore {
         return true
     }
 
-    /// Adds the message of a plain frame as the frame's write would be added, whose place in the remote's list is given.
-    mutating func addWritten(_ frame: PlainFrame, inListAt place: Int, at event: EventReference) -> Bool {
-        let verdict = MessageRule.judgeByArrival(isFirst: true, .nowhere, repeatsCurrent: false, changesText: false)
-        let isEdited = frame.editedAt != .none
-        guard event.isPackable, let happening = PackedHappening(verdict, at: event),
-            let written = WrittenMessage(
-                isEdited ? frame.editedAt : frame.createdAt,
-                isEdited ? .remoteTime : .none,
-                .at(place),
-                happening,
-                at: event
-            )
-        else { return false }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(frame.content.bytes.count + frame.rest.byteCount + 96)
-        MessageSaying.pack(
-            author: frame.author,
-            authorName: frame.authorName,
-            createdAt: frame.createdAt,
-            editedAt: frame.editedAt,
-            replyTo: frame.replyTo,
-            rest: frame.rest,
-            text: frame.content,
-            into: &bytes
-        )
-        guard let text = texts.add(packed: bytes) else { return false }
-        let cell = MessageCell(
-            id: frame.id,
-            channel: UInt32(truncatingIfNeeded: addedChannel(frame.channel, isOfServer: false)),
-            standing: verdict.becomesLive ? .live : .nowhere,
-            written,
-            by: editors.place(of: String(frame.author)) + 1,
-            replyTo: frame.replyTo == .none ? nil : frame.replyTo,
-            text: text
-        )
-        _ = add(cell)
-        return true
-    }
-
     /// The packed content of a write, added if no decoder has; `nil` if it is too long.
     private mutating func storedText(of write: MessageWrite) -> PooledText? {
         if let stored = write.stored { return stored }
