@@ -42,6 +42,21 @@ import Testing
         }
     }
 
+    @Test(arguments: 1...(isLong ? 100 : 3) as ClosedRange<UInt64>)
+    func soThoseOfTwoReadingsOfRandomEventsAre(seed: UInt64) throws {
+        let store = try EventStream.log(parts: 3, in: folder, seed: seed)
+        var states = try [Profile.canonical, .retrocastWeb, .retrocastIOS].map { profile in
+            var options = ReplayOptions()
+            options.profile = profile
+            return try store.read { try Replay.logState(of: $0, options: options) }
+        }
+        let documents = states.indices.map { states[$0].document() }
+        for (first, second) in [(0, 1), (1, 0), (1, 2), (2, 0)] {
+            let whole = StateDiff.differences(documents[first], documents[second])
+            #expect(StateDiff.differences(states[first], states[second]) == whole)
+        }
+    }
+
     /// Both ends, the last event, and points between, in either order; in the long form each pair both ways.
     private func check(_ store: EventStore, _ profile: Profile, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -1,3 +1,4 @@
+import Clients
 import EventLog
 import TestSupport
 import Testing
@@ -105,6 +106,55 @@ import Testing
         let damage = try #require(try DerivedCheck.run(on: store, build: "test").damage)
         #expect(damage.contains("digest"))
         #expect(try store.read { KeptDigest($0, build: "test") } == nil, "the check has removed it")
+    }
+
+    @Test(arguments: Scenario.all)
+    func keptCountsAreThoseOfTheStates(scenario: Scenario) throws {
+        let directory = try TemporaryDirectory()
+        let store = try scenario.log(in: directory)
+        for profile in scenario.profiles {
+            try store.read { session in
+                var reading = ReplayOptions()
+                reading.profile = profile
+                let canonical = try Replay.logState(of: session)
+                let own = try Replay.logState(of: session, options: reading)
+                let expected = Dictionary(
+                    Set(StateDiff.differences(canonical, own).map(\.entity)).map { ($0.kind, 1) },
+                    uniquingKeysWith: +
+                )
+                var made = 0
+                let before = SequenceNumber(session.head.rawValue - 1)
+                // The second ones are those that the first has kept; they are those of the head alone.
+                for (last, expectedMade) in [(session.head, 1), (session.head, 1), (before, 2)] {
+                    let counts = Replay.differenceCounts(
+                        of: profile.rules,
+                        through: last,
+                        in: session,
+                        options: Self.options(keeps: true)
+                    ) {
+                        made += 1
+                        return (canonical, own)
+                    }
+                    #expect(counts == expected)
+                    #expect(made == expectedMade)
+                }
+            }
+        }
+        #expect(try DerivedCheck.run(on: store, build: "test", client: RuleClient.self).damage == nil)
+    }
+
+    @Test func forgedCountsAreFound() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Scenario.all[0].log(in: directory)
+        let rules = Profile.retrocastWeb.rules
+        try store.read { session in
+            var options = KeptStateOptions(build: "test")
+            options.eventsMin = 0
+            try KeptCounts.keep([.guild: 1_000], of: rules, in: session, options)
+        }
+        let damage = try #require(try DerivedCheck.run(on: store, build: "test", client: RuleClient.self).damage)
+        #expect(damage.contains("counts"))
+        #expect(try store.read { KeptCounts($0, of: rules, build: "test") } == nil, "the check has removed it")
     }
 
     /// The kept digest saves hashing the rows that go; what a compaction leaves is hashed and proved in any case.

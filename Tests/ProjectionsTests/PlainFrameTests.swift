@@ -2,6 +2,7 @@ import EventLog
 import TestSupport
 import Testing
 
+@testable import Clients
 @testable import Projections
 
 @Suite struct PlainFrameTests {
@@ -30,6 +31,44 @@ import Testing
             try scene.receive(PlainTraffic.mutated(Array((whole ?? "").utf8), &random), over: nil)
         }
         #expect(scene.plainCount > 100)
+        scene.expectSameStates()
+    }
+
+    /// Clients that keep messages in the order of arrival, with all that only they do: copies, lists, no tombstones.
+    @Test(arguments: [Profile.retrocastWeb, .retrocastIOS], [341, 342, 343, 344] as [UInt64])
+    func aClientsReadingIsTheSameByBothWays(_ profile: Profile, _ seed: UInt64) throws {
+        print("seed \(seed)")
+        var traffic = PlainTraffic(seed: seed)
+        var scene = try TwoWays(rules: profile.rules)
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<600 {
+            let isMutated = Int.random(in: 0...9, using: &random) == 0
+            let frame = Array(traffic.frame().utf8)
+            try scene.receive(isMutated ? PlainTraffic.mutated(frame, &random) : frame, over: traffic.connection())
+            #expect(scene.hasSameTouches)
+        }
+        #expect(scene.plainCount > 100)
+        scene.expectSameStates()
+    }
+
+    /// A message of a client's list stays packed through edits and a deletion, and is a record once it comes back.
+    @Test func aListedMessageStaysPackedUntilItComesBack() throws {
+        var scene = try TwoWays(rules: Profile.retrocastWeb.rules)
+        func frame(_ name: String, _ text: String, edited: Int? = nil) -> String {
+            let edit = edited.map { #","edited_at":"2026-03-01T12:00:0\#($0)Z""# } ?? ""
+            let said = #","author_id":"6","content":"\#(text)","created_at":"2026-03-01T11:00:00Z"\#(edit)"#
+            return #"{"op":0,"t":"MESSAGE_\#(name)","d":{"id":"40","channel_id":"11"\#(name == "DELETE" ? "" : said)}}"#
+        }
+        let frames = [
+            frame("CREATE", "a"), frame("UPDATE", "b", edited: 5), frame("UPDATE", "c", edited: 3), frame("DELETE", ""),
+        ]
+        for text in frames {
+            try scene.receive(text, over: nil)
+            #expect(scene.forms == [.listed])
+        }
+        scene.expectSameStates()
+        try scene.receive(frame("CREATE", "d"), over: nil)
+        #expect(scene.forms == [.record])
         scene.expectSameStates()
     }
 
@@ -144,9 +183,15 @@ private struct TwoWays {
     /// How many messages of the short way have left it.
     var recordCount: Int { short.parts.messages.store.records.count }
 
-    init() throws {
-        short = SourceState(name: try SourceName("guild"))
-        long = SourceState(name: try SourceName("guild"))
+    /// The forms of the short way's messages.
+    var forms: [MessageCell.Form] {
+        let store = short.parts.messages.store
+        return (0..<store.count).map { store.cells[$0].form }
+    }
+
+    init(rules: ReadingRules = .canonical) throws {
+        short = SourceState(name: try SourceName("guild"), rules: rules)
+        long = SourceState(name: try SourceName("guild"), rules: rules)
     }
 
     mutating func receive(_ text: String, over connection: String?) throws {

@@ -2,22 +2,23 @@ import EventLog
 import TestSupport
 import Testing
 
+@testable import Clients
 @testable import Projections
 
 /// A state that is saved again and again as what came since is there again after any of the savings.
 @Suite struct SavingTests {
-    @Test(arguments: [401, 402, 403, 404] as [UInt64])
-    func savingsThatFollowOneAnotherMakeTheState(_ seed: UInt64) throws {
+    @Test(arguments: [Profile.canonical, .retrocastWeb, .retrocastIOS], [401, 402, 403, 404] as [UInt64])
+    func savingsThatFollowOneAnotherMakeTheState(_ profile: Profile, _ seed: UInt64) throws {
         var traffic = PlainTraffic(seed: seed)
         var random = SeededGenerator(seed: seed)
-        var scene = try Scene()
+        var scene = try Scene(rules: profile.rules)
         var savings: [[[UInt8]]] = []
         for _ in 0..<40 {
             for _ in 0..<Int.random(in: 0...20, using: &random) {
                 try scene.receive(traffic.frame(), over: traffic.connection())
             }
             savings.append(try scene.save())
-            let loaded = try SavedState(savings).logState()
+            let loaded = try SavedState(savings).logState(rules: profile.rules)
             #expect(loaded.normalFormHash == scene.state.normalFormHash, "after \(scene.sequence) events")
             if Bool.random(using: &random) { scene.state = loaded }
         }
@@ -124,12 +125,13 @@ import Testing
 }
 
 private struct Scene {
-    var state = LogState()
+    var state: LogState
     private(set) var sequence: UInt64 = 0
     private let source: SourceName
     private let kind: EventKind
 
-    init() throws {
+    init(rules: ReadingRules = .canonical) throws {
+        state = LogState(rules: rules)
         source = try SourceName("guild")
         kind = try EventKind("gateway.frame/1")
     }
