@@ -47,6 +47,9 @@ extension SourceState {
                 (write.order, write.revisesByArrival) = (.at(place), true)
                 parts.messages.apply(.message(.written(write)), in: &context)
             }
+            if !isKnown, let channel = parts.messages.store.channel(frame.channel) {
+                parts.messages.store.channels[channel].isKnown = true
+            }
         } else {
             for change in parts.gateway.seen(frame, context: &context) {
                 if let time = change.remoteTime { remoteTime = max(remoteTime ?? time, time) }
@@ -60,22 +63,23 @@ extension SourceState {
         finish(remoteTime: remoteTime)
     }
 
-    /// Tells the folds of a frame's guild and channel as `name` does, of which a client's store may not know the channel yet; true if
-    /// the fold of channels knows the channel.
+    /// Tells the folds of a frame's guild, and of its channel there, unless the last frames named the same: as `name`, for a client,
+    /// whose store may not know the channel yet. True if the fold of channels knows the channel.
     private mutating func nameSeen(_ frame: PlainFrame) -> Bool {
         let place = parts.messages.store.channel(frame.channel)
-        if let place, parts.messages.store.channels[place].isKnown,
-            frame.guild == .none || parts.messages.store.channels[place].named == frame.guild
-        {
+        let isKnown = place.map { parts.messages.store.channels[$0].isKnown } ?? false
+        if frame.guild == .none { return isKnown }
+        if let place, isKnown, parts.messages.store.channels[place].named == frame.guild {
+            // As each change does.
             parts.messages.circles.repeatKnown(in: &context)
             return true
         }
-        if frame.guild != .none {
-            spread(.community(.guildNamed(frame.guild)))
-            spread(.channel(.named(frame.channel, guild: frame.guild)))
+        spread(.community(.guildNamed(frame.guild)))
+        spread(.channel(.named(frame.channel, guild: frame.guild)))
+        if let place {
+            parts.messages.store.channels[place].named = frame.guild
+            parts.messages.store.channels[place].isKnown = true
         }
-        guard let place, frame.guild != .none else { return false }
-        (parts.messages.store.channels[place].named, parts.messages.store.channels[place].isKnown) = (frame.guild, true)
         return true
     }
 
