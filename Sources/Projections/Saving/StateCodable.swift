@@ -61,16 +61,21 @@ extension Optional: StateCodable where Wrapped: StateCodable {
 
 extension Array: StateCodable where Element: StateCodable {
     func write(to encoder: StateEncoder) throws {
-        // Bytes are copied as one block. The check of the type keeps an empty array of another type out, which also
-        // casts.
-        if let bytes = self as? [UInt8], Element.self == UInt8.self { return encoder.writeBlock(bytes) }
+        // Bytes are copied as one block. A cast to an array of them would look at each.
+        if Element.self == UInt8.self {
+            return withUnsafeBytes { bytes in
+                encoder.writeNumber(UInt64(bytes.count))
+                encoder.writeBytes(bytes)
+            }
+        }
         // A count beyond 32 bits would be written wrong and fail on reading; no state has so many elements.
         encoder.writeNumber(UInt32(clamping: count))
         for element in self { try element.write(to: encoder) }
     }
 
     static func read(from decoder: StateDecoder) throws -> [Element] {
-        if Element.self == UInt8.self, let bytes = try decoder.readBlock() as? [Element] { return bytes }
+        // Both types are one, so nothing is reinterpreted.
+        if Element.self == UInt8.self { return unsafeBitCast(try decoder.readBlock(), to: [Element].self) }
         // The count may be wrong, so memory is reserved only as elements are read.
         var elements: [Element] = []
         for _ in 0..<(try decoder.readNumber(UInt32.self)) { elements.append(try .read(from: decoder)) }
