@@ -32,7 +32,8 @@ extension StateDiff {
         isOneFold: Bool
     ) -> [StateDifference] {
         differences(a.touched.document(of: a.state), b.touched.document(of: b.state)) {
-            MessageDifferences((a.state, a.touched), (b.state, b.touched), isOneFold: isOneFold).all()
+            if a.touched.hasNoMessages, b.touched.hasNoMessages { return [] }
+            return MessageDifferences((a.state, a.touched), (b.state, b.touched), isOneFold: isOneFold).all()
         }
     }
 
@@ -87,24 +88,29 @@ extension StateDiff {
         _ b: (state: LogState, source: SourceState),
         to touched: inout (TouchedRows, TouchedRows)
     ) {
+        guard let first = a.state.indexes[a.source.name], let second = b.state.indexes[b.source.name] else { return }
         let names = (a.source.context.names, b.source.context.names)
-        guard
-            let indexes = a.state.indexes[a.source.name].flatMap({ left in
-                b.state.indexes[b.source.name].map { (left, $0) }
-            })
-        else { return }
-        for channel in a.source.parts.messages.channels(names.0) {
-            guard let other = names.1.find(names.0.text(channel)) else { continue }
-            let (left, right) = (a.source.liveMessages(in: channel), b.source.liveMessages(in: other))
+        let places = (
+            GroupedPlaces(a.source.parts.messages, names.0), GroupedPlaces(b.source.parts.messages, names.1)
+        )
+        let others = Dictionary(uniqueKeysWithValues: places.1.channels.map { ($0.id, $0) })
+        for channel in places.0.channels {
+            guard let other = names.1.find(names.0.text(channel.id)).flatMap({ others[$0] }) else { continue }
+            let (left, right) = (
+                places.0.places(in: .messages, of: channel), places.1.places(in: .messages, of: other)
+            )
             let isSame =
                 left.count == right.count
                 && zip(left, right).allSatisfy { left, right in
-                    if let number = left.number { return number == right.number }
-                    return names.0.text(left).utf8.elementsEqual(names.1.text(right).utf8)
+                    let ids = (
+                        a.source.parts.messages.store.cells[left].id, b.source.parts.messages.store.cells[right].id
+                    )
+                    if let number = ids.0.number { return number == ids.1.number }
+                    return names.0.text(ids.0).utf8.elementsEqual(names.1.text(ids.1).utf8)
                 }
             if isSame { continue }
-            touched.0.add(orderOf: channel, of: a.state, source: indexes.0)
-            touched.1.add(orderOf: other, of: b.state, source: indexes.1)
+            touched.0.add(orderOf: channel.id, of: a.state, source: first)
+            touched.1.add(orderOf: other.id, of: b.state, source: second)
         }
     }
 
@@ -128,12 +134,5 @@ extension LogState {
                 rows.add(key, of: self, source: index)
             }
         }
-    }
-}
-
-extension SourceState {
-    /// The ids of a channel's live messages in the remote's order.
-    fileprivate func liveMessages(in channel: EntityID) -> [EntityID] {
-        parts.messages.livePlaces(in: channel, context.names).map { parts.messages.store.cells[$0].id }
     }
 }

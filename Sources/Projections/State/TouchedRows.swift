@@ -60,6 +60,9 @@ struct TouchedRows {
         list[index] = true
     }
 
+    /// Whether no message and no order is touched.
+    var hasNoMessages: Bool { sources.allSatisfy { $0.messages.isEmpty && $0.channels.isEmpty } }
+
     /// Whether the message at a place is touched.
     func hasMessage(at place: Int, source: Int) -> Bool {
         source < sources.count && place < sources[source].messages.count && sources[source].messages[place]

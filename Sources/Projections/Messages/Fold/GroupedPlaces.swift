@@ -59,12 +59,15 @@ private struct Groups {
     /// The index behind the group's last place.
     private var ends: [Int] = []
     private var last: [EntityID]
+    /// The place in its client's list of each group's last live message; -1 if that is not listed, or there is none.
+    private var lastListed: [Int]
     /// False for groups whose messages may have another order than that of arrival.
     private(set) var isOrdered: [Bool]
 
     init(channelCount: Int) {
         counts = [Int](repeating: 0, count: channelCount * 2)
         last = [EntityID](repeating: .none, count: channelCount * 2)
+        lastListed = [Int](repeating: -1, count: channelCount * 2)
         isOrdered = [Bool](repeating: true, count: channelCount * 2)
     }
 
@@ -79,9 +82,18 @@ private struct Groups {
         if isOrdered[group] {
             isOrdered[group] =
                 state == .live
-                ? messages.isAfter(cell, last[group]) : last[group] == .none || names.precedes(last[group], cell.id)
+                ? follows(cell, at: place, in: group, messages)
+                : last[group] == .none || names.precedes(last[group], cell.id)
         }
         last[group] = cell.id
+    }
+
+    /// Whether a live message surely follows the last one of its group, and notes its place in a client's list.
+    private mutating func follows(_ cell: MessageCell, at place: Int, in group: Int, _ messages: Messages) -> Bool {
+        guard cell.form == .listed else { return lastListed[group] < 0 && messages.isAfter(cell, last[group]) }
+        let before = lastListed[group]
+        lastListed[group] = Int(messages.store.listPlaces[place])
+        return before < lastListed[group] && (before >= 0 || last[group] == .none)
     }
 
     /// The places of all messages that have a row, group by group.
