@@ -20,6 +20,21 @@ import Testing
         #expect(second.output == #"{"appended":0,"duplicates":5,"skipped":0,"issues":[]}"# + "\n")
     }
 
+    /// A capture is read to its end before anything of it is appended, as one line that cannot be read refuses it.
+    @Test func anInterruptedReadingOfAPipeSaysHowToGoOn() throws {
+        let pipe = Pipe()
+        let words = ["ingest", "L", "capture", "-", "--kind", "gateway"]
+        let process = try ToolProcess(words, in: folder, input: pipe.fileHandleForReading)
+        let lines = String(repeating: #"{"t_ms":1,"dir":"in","raw":"{\"op\":11}"}"# + "\n", count: 10_000)
+        // More than a pipe holds, so the writing ends only once the program reads.
+        try pipe.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
+        let run = process.end(SIGINT)
+        #expect(run.exitCode == 130)
+        let farewell = "logtool: interrupted before anything was appended; to go on, give the same input again\n"
+        #expect(run.errors.hasSuffix(farewell), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("L")))
+    }
+
     @Test func whatIsDeclaredSecretStaysOutAndOtherRulesAddWhatComesOutOtherwise() throws {
         let frame = #"{\"op\":0,\"t\":\"X\",\"d\":{\"e-mail\":\"ada@x\",\"id\":7,\"note\":\"n\"}}"#
         try folder.write(#"{"t_ms":1,"dir":"in","raw":"\#(frame)"}"# + "\n", to: "c.ndjson")

@@ -200,18 +200,20 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     private func record(_ source: some EventSource, progress: Progress) throws -> IngestSummary {
         let source = RedactedSource(source, rules: try RedactionRules(redact))
         let again = address == "-" ? "give the same input again" : "run the same command again"
-        Interrupts.leave(
+        let mayHaveAppended =
             "logtool: interrupted; what was appended is in the log; to go on, \(again): it adds what is new"
-        )
         // The rate covers duplicates, too: they cost as much to read.
         let report: @Sendable (IngestSummary) -> Void = { summary in
             progress.report("\(summary.appended) new events", done: summary.appended + summary.duplicates)
         }
         do {
             let store = try EventStore.open(at: log, options: write.storeOptions(isQuiet: output.quiet))
+            Interrupts.leave(mayHaveAppended)
             return try Recorder.record(source, into: store, progress: report)
         } catch let error as EventLogError where error.code == .noLog {
+            Interrupts.leave("logtool: interrupted before anything was appended; to go on, \(again)")
             let opened = OpenedSource(name: source.name, opened: try source.drafts(after: .empty))
+            Interrupts.leave(mayHaveAppended)
             let store = try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             return try Recorder.record(opened, into: store, progress: report)
         }
