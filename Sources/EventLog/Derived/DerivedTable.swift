@@ -34,8 +34,15 @@ public struct DerivedTable: Sendable {
         to end: [UInt8]? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
+        var passed = MapRelease()
+        defer { passed.finish() }
         try wrapping {
-            try store.read { try forEach(from: first, to: end, $0, body) }
+            try store.read { view in
+                try forEach(from: first, to: end, view) { key, value in
+                    passed.pass(value)
+                    return try body(key, value)
+                }
+            }
         }
     }
 

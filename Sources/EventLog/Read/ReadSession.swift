@@ -56,14 +56,18 @@ public struct ReadSession: ~Copyable {
 
     /// Passes the held events of a closed range to `body` in sequence order; `body` returns false to stop.
     ///
-    /// Nothing is copied or allocated per event: payloads are borrowed from the map.
+    /// Nothing is copied or allocated per event: payloads are borrowed from the map, whose pages the process gives back behind the
+    /// walk.
     public func forEachEvent(
         in range: ClosedRange<SequenceNumber>,
         _ body: (borrowing EventView) throws -> Bool
     ) throws {
         var lanes = LaneLookup(reader)
+        var passed = MapRelease()
+        defer { passed.finish() }
         try reader.forEachRecord(in: range.lowerBound.rawValue...range.upperBound.rawValue) { sequence, record in
-            try body(EventView(sequence: sequence, record: record, lane: try lanes.reference(record.laneNumber)))
+            passed.pass(record.bytes)
+            return try body(EventView(sequence: sequence, record: record, lane: try lanes.reference(record.laneNumber)))
         }
     }
 
