@@ -5,7 +5,8 @@ package import Projections
 ///
 /// `docs/profiles.md` has the same rows, and `logtool profiles` prints them.
 package struct Divergence: Sendable {
-    /// The numbers of the known divergences and bugs behind it; in parentheses if no divergence is on record.
+    /// The numbers of the known divergences and bugs behind it; in parentheses if no divergence is on record. Of a reading of
+    /// any app, each app with the numbers of its bugs.
     let reference: String
     /// What the client does, as a sentence whose subject is the client.
     package let client: String
@@ -23,6 +24,7 @@ package struct Divergence: Sendable {
 
     /// The app and its evidence: known divergences and bugs by number, else the client's code.
     package func source(of profile: Profile) -> String {
+        if profile.app == Profile.anyApp { return "\(profile.app): as bug \(reference)" }
         let names = reference.split { "(),".contains($0) }.map { $0.split(separator: " ").joined(separator: " ") }
         let bugs = names.filter { Self.isBug($0) }
         let divergences = names.filter { Self.isDivergence($0) }

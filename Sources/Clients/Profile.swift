@@ -20,10 +20,10 @@ public struct Profile: RawRepresentable, CaseIterable, Sendable {
     /// What the remote meant.
     public static let canonical = Profile("canonical", of: "", [])
 
-    /// `canonical`, then the present clients, then their variants, by app.
+    /// `canonical`, then the present clients, then their variants, by app, then the readings of any app.
     public static let allCases: [Profile] = {
         let ofApps = [vibeChannel, retrocast, punchlist, vibeStatus, sideBar].joined()
-        return [canonical] + ofApps.filter { !$0.isVariant } + ofApps.filter(\.isVariant)
+        return [canonical] + ofApps.filter { !$0.isVariant } + ofApps.filter(\.isVariant) + generic
     }()
 
     /// A present client.

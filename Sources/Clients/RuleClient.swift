@@ -40,6 +40,7 @@ package struct RuleClient: Client {
         case .gatewayREST, .realtimeREST:
             !rules.contains(.laterAnswersAreNotRead) || envelope.attributes["connection"] == firstConnection
                 || isGuildList(envelope, rules)
+        case .httpAnswer: !rules.contains(.answersCountUntilAReconnect) || openCount <= 1
         case .itemsMessage:
             readsAnswer(rules) && readsConnection(rules)
         case .serverSentEvent:

@@ -91,7 +91,9 @@ import Testing
 }
 
 extension Scenario {
+    /// Whether the scenario has events that no decoder file reads: an import takes none.
     fileprivate var hasEvents: Bool {
-        FileManager.default.fileExists(atPath: folder.appending(path: "events.ndjson").path)
+        let file = folder.appending(path: "events.ndjson").path
+        return FileManager.default.fileExists(atPath: file) && (try? decoders.sources.isEmpty) == true
     }
 }

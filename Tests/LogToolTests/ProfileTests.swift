@@ -52,8 +52,8 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
     func keepsItsDigestUpToDate(client: ClientScenario) throws {
         let directory = try TemporaryDirectory()
         let store = try client.log(in: directory)
-        var kept = LogState(rules: client.profile.rules)
-        var fresh = LogState(rules: client.profile.rules)
+        var kept = try client.scenario.start(client.profile.rules)
+        var fresh = try client.scenario.start(client.profile.rules)
         _ = kept.digest()
         for event in try store.allEvents() {
             kept.apply(event)
@@ -67,12 +67,13 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
     func goesOnFromASavedState(client: ClientScenario) throws {
         let directory = try TemporaryDirectory()
         let events = try client.log(in: directory).allEvents()
-        var whole = LogState(rules: client.profile.rules)
+        var whole = try client.scenario.start(client.profile.rules)
         for event in events { whole.apply(event) }
         for count in events.indices {
-            var state = LogState(rules: client.profile.rules)
+            var state = try client.scenario.start(client.profile.rules)
             for event in events[..<count] { state.apply(event) }
             state = try SavedState([state.pieces(whole: true)]).logState(rules: client.profile.rules)
+            state.use(try client.scenario.decoders)
             for event in events[count...] { state.apply(event) }
             #expect(state.document() == whole.document(), "saved after \(count) events")
         }
@@ -103,10 +104,14 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
         #expect(unseen.isEmpty, "\(profile.rawValue): no scenario shows \(unseen)")
     }
 
-    /// A set of rules is 128 bits.
+    /// A set of rules is 256 bits.
     @Test func everyRuleHasABit() {
-        #expect(ReadingRule.allCases.count <= 128)
-        for rule in ReadingRule.allCases { #expect(ReadingRules([rule]).contains(rule), "\(rule)") }
+        #expect(ReadingRule.allCases.count <= 256)
+        for rule in ReadingRule.allCases {
+            let rules = ReadingRules([rule])
+            #expect(ReadingRule.allCases.filter { rules.contains($0) } == [rule])
+            #expect(ReadingRules(shortName: rules.shortName, of: nil) == rules)
+        }
     }
 
     /// The longest name must not touch its number, and the numbers stand below each other.

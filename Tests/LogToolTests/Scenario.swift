@@ -43,6 +43,12 @@ struct Scenario: CustomTestStringConvertible, Sendable {
 
     /// Appends the scenario's events to a log as the source `app`.
     func record(into store: EventStore) throws {
+        let decoders = try decoders
+        if try store.read({ $0.head }) == .zero {
+            for source in decoders.sources {
+                try Decoders.set(decoders[source], for: source, in: store, at: Timestamp(seconds: 0))
+            }
+        }
         let capture = folder.appending(path: "capture.ndjson")
         guard FileManager.default.fileExists(atPath: capture.path) else {
             _ = try store.append(try exportedEvents())
@@ -77,6 +83,24 @@ struct Scenario: CustomTestStringConvertible, Sendable {
             }
         )
         return store
+    }
+
+    /// The decoder files in the first line of `events.ndjson`. A log has them before the events, whose sequences follow.
+    var decoders: Decoders {
+        get throws {
+            let file = folder.appending(path: "events.ndjson")
+            guard let text = try? String(contentsOf: file, encoding: .utf8),
+                let first = text.split(separator: "\n").first
+            else { return Decoders() }
+            return try Decoders(texts: try JSONValue.parse(String(first))["decoders"]?.object ?? JSONObject())
+        }
+    }
+
+    /// The state before the events, as a client with these rules reads them.
+    func start(_ rules: ReadingRules = .canonical) throws -> LogState {
+        var state = LogState(rules: rules)
+        state.use(try decoders)
+        return state
     }
 
     /// The line `kind: …` of `about.md`; `nil` where the kind is guessed.

@@ -57,8 +57,8 @@ import Testing
     func keepsItsDigestUpToDate(scenario: Scenario) throws {
         let directory = try TemporaryDirectory()
         let store = try scenario.log(in: directory)
-        var kept = LogState()
-        var fresh = LogState()
+        var kept = try scenario.start()
+        var fresh = try scenario.start()
         _ = kept.digest()
         for event in try store.allEvents() {
             kept.apply(event)

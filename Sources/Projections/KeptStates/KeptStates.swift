@@ -79,11 +79,10 @@ struct KeptStates: Sendable {
     ///   - rules: the reading rules under which the states are folded; each set has its own states.
     ///   - build: identifies the program's build.
     init(rules: ReadingRules, build: String) {
-        let name = rules.shortName
         self.rules = rules
-        rulesKey = Array((String(repeating: "0", count: max(0, 32 - name.utf8.count)) + name).utf8)
+        rulesKey = Array(rules.shortName.utf8)
         version = KeptStateOptions.tableVersion(build)
-        assert(rulesKey.count == 32, "a key begins with 32 bytes of rules")
+        assert(rulesKey.count == ReadingRules.shortNameLength, "a key begins with the rules")
     }
 
     /// The sets of reading rules that states are kept for, each once; without a client only the canonical one. Errors
@@ -96,8 +95,11 @@ struct KeptStates: Sendable {
         let states = KeptStates(rules: .canonical, build: build)
         var rules: [ReadingRules] = []
         try? states.table(in: session)?.forEach { key, _ in
-            guard key.count == states.headKey(.zero).count, key[32] == UInt8(ascii: "h"),
-                let found = ReadingRules(shortName: String(decoding: key.prefix(32), as: UTF8.self), of: client),
+            guard key.count == states.headKey(.zero).count, key[ReadingRules.shortNameLength] == UInt8(ascii: "h"),
+                let found = ReadingRules(
+                    shortName: String(decoding: key.prefix(ReadingRules.shortNameLength), as: UTF8.self),
+                    of: client
+                ),
                 client != nil || found.isEmpty
             else { return true }
             if rules.last != found { rules.append(found) }

@@ -277,6 +277,37 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     /// A change of a task within a second of another that was announced shows with the next one.
     case taskSoonAfterAnotherIsNotAnnounced
 
+    // Any app: the sources that decoder files read
+
+    /// A message that is shown and stated again as it is shown, or made again, is shown once more, as `ID#2`.
+    case statedAgainIsAdded
+    /// An older version of a message or item that arrives later replaces the newer one.
+    case lateVersionReplaces
+    /// A deletion of a message, item or event that is not there is forgotten: what arrives later is shown.
+    case deletionOfUnseenIsForgotten
+    /// An edit of a message that was never seen makes a message of what the edit states.
+    case editOfUnseenMakesAMessage
+    /// What a snapshot leaves out stays.
+    case snapshotRemovesNothing
+    /// A connection that opens drops what was shown before.
+    case openingDropsWhatIsShown
+    /// A patch replaces its message: the members that it does not name are gone.
+    case patchReplacesTheMessage
+    /// A deleted message, channel or item that is stated again comes back.
+    case deletedComesBack
+    /// A reply to a message that is not shown is dropped.
+    case replyToMissingIsDropped
+    /// A reaction that is told again counts again: the second one is that of `USER#2`.
+    case reactionsAreCounted
+    /// Messages are listed in the order in which they came.
+    case messagesAreListedAsTheyCame
+    /// Deletions are passed over.
+    case deletionsAreIgnored
+    /// Versions of a message or item that is shown are passed over.
+    case editsAreIgnored
+    /// Answers count only until a second connection opens.
+    case answersCountUntilAReconnect
+
     /// The families of events that the rule applies to.
     var families: [EventFamily] {
         switch self {
@@ -320,6 +351,11 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
             .ownMembershipIsNotFollowed, .guildUpdateListsTheGuild, .membersAreNotChecked,
             .answersReplaceLists:
             [.gateway, .gatewayAnswer]
+        case .statedAgainIsAdded, .lateVersionReplaces, .deletionOfUnseenIsForgotten, .editOfUnseenMakesAMessage,
+            .snapshotRemovesNothing, .patchReplacesTheMessage, .deletedComesBack, .replyToMissingIsDropped,
+            .reactionsAreCounted, .messagesAreListedAsTheyCame, .deletionsAreIgnored, .editsAreIgnored,
+            .openingDropsWhatIsShown, .answersCountUntilAReconnect:
+            [.generic]
         }
     }
 }

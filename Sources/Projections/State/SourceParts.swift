@@ -15,6 +15,8 @@ struct SourceParts: Codable, Sendable {
     var cloudRecords = CloudKitDecoder()
     var recorderGaps = RecorderGaps()
     var decoderFile = FileDecoder()
+    /// No part of facts or normal forms, so not in `visit`.
+    var genericClient = GenericClient()
 
     var channels = Channels()
     var messages = Messages()
@@ -101,11 +103,13 @@ extension SourceState {
     /// does not decode become issues.
     mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let family = family(of: envelope.kind)
-        context.rules = rules.forEvents(of: family)
+        let isOfFile = parts.decoderFile.isInForce && (family == .generic || envelope.kind.is(.serverSentEvent))
+        context.rules = rules.forEvents(of: isOfFile ? .generic : family)
+        if family == .link, parts.decoderFile.isInForce { context.rules.formUnion(rules.forEvents(of: .generic)) }
         rowRules.formUnion(context.rules)
         // A client may not have read this event at all, for example while it was offline.
         if !context.rules.isEmpty, client?.reads(envelope, context.rules) == false { return }
-        if parts.decoderFile.isInForce, family == .generic || envelope.kind.is(.serverSentEvent) {
+        if isOfFile {
             parts.itemMessages.heard(envelope)
             return parts.decoderFile.decode(envelope, payload: payload, into: &changes, context: &context)
         }
@@ -130,6 +134,10 @@ extension SourceState {
             parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
             parts.itemMessages.linkChanged(envelope)
             parts.recorderGaps.readLink(envelope)
+            if context.rules.contains(.openingDropsWhatIsShown), envelope.attributes["link"] == "open" {
+                parts.decoderFile.forget()
+                changes += parts.genericClient.dropped(parts.messages)
+            }
             parts.decoderFile.decode(envelope, payload: payload, into: &changes, context: &context)
             if !context.rules.isEmpty {
                 parts.itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)

@@ -113,11 +113,23 @@ struct SourceState: Sendable {
         var said: Timestamp?
         // Taken from the end, so that no change is copied.
         if changes.count > 1 { changes.reverse() }
+        let isSeen = !context.rules.isEmpty && context.rules.areGeneric
         while let change = changes.popLast() {
             if let time = change.remoteTime { said = max(said ?? time, time) }
-            spread(change)
+            if isSeen { spreadSeen(change) } else { spread(change) }
         }
         return said
+    }
+
+    /// Gives every fold what a client makes of one change.
+    private mutating func spreadSeen(_ change: Change) {
+        // Lent for this call alone, since a fold that is held twice is copied when it changes.
+        let seen = parts.genericClient.seen(
+            change,
+            in: GenericClient.Folds(messages: parts.messages, items: parts.items),
+            context: &context
+        )
+        for change in seen { spread(change) }
     }
 
     /// Gives one change to every fold.

@@ -10,6 +10,9 @@ struct TextTable: Sendable {
 
     func text(_ place: UInt32) -> String { texts[Int(place)] }
 
+    /// The place of a text; `nil` if it is not in the table.
+    func known(_ text: String) -> UInt32? { places[ExactText(text)] }
+
     /// The place of a text, added if it is new.
     mutating func place(of text: String) -> UInt32 {
         if let place = places[ExactText(text)] { return place }

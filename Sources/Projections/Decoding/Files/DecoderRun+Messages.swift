@@ -30,7 +30,7 @@ extension DecoderRun {
         if isWhole { note(effect, reader.outer, channel, id) }
         let own = reader.own.map { context.names.id($0) }
         if let own {
-            if decoder.relations.knows(own) { return }
+            if isPast(own) { return }
             let author = said.author.known.map { context.names.id($0) }
             decoder.relations.note(.message(key, author: author), by: own, at: context.event.sequence.rawValue)
         }
@@ -49,17 +49,29 @@ extension DecoderRun {
 
     // MARK: - Relations
 
+    /// Whether an event with an id of its own counts no more. A client that finds no repeats takes one again, unless it was
+    /// taken back.
+    private func isPast(_ own: EntityID) -> Bool {
+        guard let deed = decoder.relations.deed(of: own) else { return false }
+        guard context.rules.readsRepeats else { return true }
+        return switch deed {
+        case .message, .edit, .reaction: false
+        case .nothing, .refused: !context.rules.contains(.deletedComesBack)
+        }
+    }
+
     /// Carries out an edit, or keeps it until its message comes. Only the message's author edits it.
     private mutating func edit(_ said: StatedMessage, _ key: MessageKey, _ reader: EffectReader, _ line: Int) {
         guard let text = reader.own else { return issue("the edit has no id of its own", line) }
         guard let version = said.version.known else { return issue("the edit has no version", line) }
         let (own, sequence) = (context.names.id(text), context.event.sequence.rawValue)
-        if decoder.relations.knows(own) { return }
+        if isPast(own) { return }
         decoder.relations.note(.edit(key, version: version), by: own, at: sequence)
         var write = said.write(key, decoder.file?.order ?? .byID)
         write.meeting = .patches(said.members(changing: reader.effect.changes), makes: false)
         let author = said.author.known.map { context.names.id($0) }
         guard case .message(let target, let known)? = decoder.relations.deed(of: key.id) else {
+            if context.rules.contains(.editOfUnseenMakesAMessage) { changes.append(.message(.written(write))) }
             return decoder.relations.wait(.edit(write, author: author), by: own, for: key.id, at: sequence)
         }
         if target == key, known == author { changes.append(.message(.written(write))) }
@@ -81,6 +93,7 @@ extension DecoderRun {
     /// Takes back what an event did.
     mutating func retract(_ reader: EffectReader, _ line: Int) {
         guard let id = id("id", reader, line) else { return }
+        if context.rules.contains(.deletionOfUnseenIsForgotten), !decoder.relations.hasSeen(id) { return }
         switch decoder.relations.retract(id, at: context.event.sequence.rawValue) {
         case .message(let key, _)?:
             changes.append(.message(.deleted(MessageDeletion(key: key, permanence: .forever, isOfChannel: true))))
@@ -125,7 +138,7 @@ extension DecoderRun {
         guard let emoji = reader.id("emoji") else { return issue("the reaction has no emoji", line) }
         if let text = reader.own {
             let (own, sequence) = (context.names.id(text), context.event.sequence.rawValue)
-            if decoder.relations.knows(own) { return }
+            if isPast(own) { return }
             decoder.relations.note(.reaction(key, emoji: emoji, user: user), by: own, at: sequence)
             guard case .message? = decoder.relations.deed(of: message) else {
                 return decoder.relations.wait(.reaction(emoji: emoji, user: user), by: own, for: message, at: sequence)

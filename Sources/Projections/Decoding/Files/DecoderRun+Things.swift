@@ -54,9 +54,12 @@ extension DecoderRun {
         let known = decoder.items[id]
         if let known, known.sequence < context.event.sequence.rawValue {
             // Deleted for ever, or an older version.
-            if known.isGone { return }
-            if let older = known.version, let newer = version.known, newer < older { return }
+            if known.isGone, !context.rules.contains(.deletedComesBack) { return }
+            let takesLate = context.rules.contains(.lateVersionReplaces)
+            if let older = known.version, let newer = version.known, newer < older, !takesLate { return }
         }
+        let isForgotten = known == nil && context.rules.contains(.deletionOfUnseenIsForgotten)
+        if effect.operation == .delete, isForgotten { return }
         // An item may move to another list and is the same thing of its set.
         note(effect, reader.outer, id, .none)
         if let known, known.list != list || effect.operation == .delete {

@@ -107,6 +107,8 @@ struct DecoderRun {
             return
         }
         let reader = EffectReader(effect: effect, inner: inner, outer: outer)
+        let isDeletion = effect.operation == .delete || effect.operation == .retract
+        if isDeletion, context.rules.contains(.deletionsAreIgnored) { return }
         switch effect.subject {
         case .message: message(reader, line)
         case .channel: channel(reader, line)
@@ -166,7 +168,7 @@ struct DecoderRun {
         if silentCount > 0 {
             context.issue("decoder \(decoder.file?.name ?? ""): \(silentCount) more issues of the event are left out")
         }
-        for name in snapshots {
+        for name in snapshots where !context.rules.contains(.snapshotRemovesNothing) {
             let here = stated[name] ?? []
             Steps.count(decoder.sets[name]?.count ?? 0)
             let gone = (decoder.sets[name] ?? [:]).keys.filter { !here.contains($0) }.sorted { left, right in

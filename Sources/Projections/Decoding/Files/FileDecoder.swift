@@ -70,6 +70,12 @@ struct FileDecoder: EventDecoder {
         (file, fault) = (decoders[source], decoders.fault(of: source))
     }
 
+    /// Forgets what was seen and stated, as a client does that begins anew. What was deleted for ever stays so.
+    mutating func forget() {
+        (seen, lastNumber, sets, stated) = ([:], nil, [:], [])
+        items = items.filter { $0.value.isGone }
+    }
+
     /// Notes an event that no file reads: a compaction keeps it, for a file that may be set later.
     mutating func noteUnread(_ sequence: SequenceNumber) {
         if let end = unread.last?.last, end + 1 == sequence.rawValue {
@@ -99,7 +105,7 @@ struct FileDecoder: EventDecoder {
         let isLink = envelope.kind.is(.recorderLink)
         var scope = DecoderScope(value, envelope.attributes, isLink: isLink, file.absences)
         tookRepeat = isRepeat(&scope, file, envelope.sequence.rawValue, &context.reasons)
-        if tookRepeat { return }
+        if tookRepeat, !context.rules.readsRepeats { return }
         guard let rule = file.rules.first(where: { scope.takes($0.when) }) else { return }
         takenLine = rule.line
         DecoderRun.carryOut(rule, &scope, &self, &changes, &context)

@@ -4,15 +4,15 @@ extension Messages {
     /// Applies a version that arrived, in whatever order versions and deletions come. Does nothing for a message that a
     /// compaction dropped.
     mutating func write(_ write: MessageWrite, in context: inout FoldContext) {
-        guard let write = met(write) else { return }
+        guard let write = met(write, context.rules) else { return }
         if addWritten(write, in: &context) { return }
         guard let place = place(for: write.key, isOfServer: write.isOfServer) else { return }
-        let event = context.event
+        let (event, rules) = (context.event, context.rules)
         let fate = fates.fate(of: write.key.channel)
         change(place, in: &context) { record in
             // `fall(_:in:)` passed over this message because it had not been written. It was not known before this event.
             if !record.wasWritten, let fate { record.fall(fate, at: event) }
-            if write.revisesByArrival {
+            if write.revisesByArrival || record.takesLate(write, rules) {
                 record.writeByArrival(write, at: event)
             } else {
                 record.writeByVersion(write, isGone: fate != nil, at: event)
@@ -22,18 +22,19 @@ extension Messages {
 
     /// The version as it meets a message: `nil` if it changes nothing, one that has some members with the others of the
     /// message.
-    private func met(_ write: MessageWrite) -> MessageWrite? {
+    func met(_ write: MessageWrite, _ rules: ReadingRules) -> MessageWrite? {
         if case .replaces = write.meeting { return write }
         let known = store.place(of: write.key).map { store.record(at: $0) }
         guard let known, let current = known.current else {
-            if case .patches(_, makes: false) = write.meeting { return nil }
-            return write
+            guard case .patches(_, makes: false) = write.meeting else { return write }
+            return known == nil && rules.contains(.editOfUnseenMakesAMessage) ? write : nil
         }
         guard case .patches(let members, _) = write.meeting else {
             if case .deleted(let end) = known.standing, end.permanence == .untilWritten { return write }
             return nil
         }
-        var (patched, saying) = (write, current.saying)
+        let isReplaced = rules.contains(.patchReplacesTheMessage)
+        var (patched, saying) = (write, isReplaced ? write.saying : current.saying)
         if members.contains(.author) { saying.author = write.saying.author }
         if members.contains(.authorName) { saying.authorName = write.saying.authorName }
         if members.contains(.content) { saying.text = write.saying.text }
@@ -140,6 +141,21 @@ extension MessageRecord {
         case .nowhere: .nowhere
         case .live: .live
         case .deleted(let end): end.permanence == .forever ? .deletedForever : .deletedUntilWritten
+        }
+    }
+
+    /// Whether a client takes a version because it arrives later, though it is older than the current one, or known and
+    /// replaced by one that came late.
+    fileprivate mutating func takesLate(_ write: MessageWrite, _ rules: ReadingRules) -> Bool {
+        guard rules.forgetsVersions, let current else { return false }
+        let revision = MessageRevision(write)
+        let isOlder = revision.rank < current.rank
+        guard isOlder || current.saying != revision.saying else { return false }
+        guard isOlder || lastWrite(of: revision.version)?.revision?.saying == revision.saying else { return false }
+        return switch judgedStanding {
+        case .deletedForever: false
+        case .deletedUntilWritten: true
+        case .live, .nowhere: rules.contains(.lateVersionReplaces)
         }
     }
 

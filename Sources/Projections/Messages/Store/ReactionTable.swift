@@ -96,6 +96,16 @@ struct ReactionTable: Sendable {
         return (place, isPresent)
     }
 
+    /// Whether a user's reaction to a message is there.
+    func has(_ emoji: String, by user: EntityID, to message: Int) -> Bool {
+        let message = UInt32(truncatingIfNeeded: message)
+        guard let emoji = emojis.known(emoji), let place = place(hash(message, emoji, user), message, emoji, user)
+        else {
+            return false
+        }
+        return reactions[place].isPresent
+    }
+
     /// Adds a reaction to another message, or from another table; one that is known stays as it is.
     ///
     /// - Parameter emoji: the place of the reaction's emoji in this table.
