@@ -12,7 +12,8 @@ import Testing
 ///
 /// By default two seeds of each; `EVENTLOG_LONG_TESTS=1` takes twenty.
 @Suite struct FormatStateTests {
-    static let protocols = ["slack", "matrix", "mastodon", "discord", "todoist"]
+    /// `hard`: clocks that go wrong, and edits that are taken back.
+    static let protocols = ["slack", "matrix", "matrix hard", "mastodon", "discord", "todoist"]
     private static let seeds =
         ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? Array(1...2) : Array(1...20)
 
@@ -33,7 +34,8 @@ import Testing
         let capture = try FormatCapture(of: name, seed: 3)
         let half = capture.lines.count / 2
         let (whole, compacted) = (
-            try FormatLog(name, capture.lines, "whole"), try FormatLog(name, capture.lines, "compacted", half)
+            try FormatLog(capture.name, capture.lines, "whole"),
+            try FormatLog(capture.name, capture.lines, "compacted", half)
         )
         let summary = try Compaction.run(
             compacted.store,
@@ -57,7 +59,7 @@ import Testing
     @Test(.needs(shared: "formats/genlib.py"), arguments: protocols)
     func aKeptStateGoesOnAsItWas(name: String) throws {
         let capture = try FormatCapture(of: name, seed: 4)
-        let log = try FormatLog(name, capture.lines, "kept", capture.lines.count / 2)
+        let log = try FormatLog(capture.name, capture.lines, "kept", capture.lines.count / 2)
         var options = ReplayOptions()
         var keeping = KeptStateOptions(build: "test")
         (keeping.eventsMin, keeping.decodedPercentMax, keeping.bytesFactors) = (1, nil, (records: 0, rest: 0))
@@ -116,11 +118,15 @@ import Testing
 
 /// A capture that a generator made.
 struct FormatCapture {
+    /// The protocol.
     let name: String
     let lines: [String]
     private let directory: TemporaryDirectory
 
+    /// - Parameter name: the protocol, with ` hard` behind it for its hard cases.
     init(of name: String, seed: Int) throws {
+        let words = name.split(separator: " ").map { String($0) }
+        let name = words[0]
         self.name = name
         directory = try TemporaryDirectory()
         let process = Process()
@@ -129,6 +135,7 @@ struct FormatCapture {
         process.arguments = [
             "-B", script.path, "--seed", "\(seed)", "--events", "120", "--out", directory.url.path,
         ]
+        process.arguments?.append(contentsOf: words.dropFirst().map { "--\($0)" })
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()

@@ -108,7 +108,7 @@ import Testing
     @Test(.needs(shared: "formats/genlib.py"), arguments: FormatStateTests.protocols)
     func aReadingIsThatOfTheEventsAtEveryPoint(protocolName: String) throws {
         let capture = try FormatCapture(of: protocolName, seed: 5)
-        let log = try FormatLog(protocolName, capture.lines, "log")
+        let log = try FormatLog(capture.name, capture.lines, "log")
         let events = try log.store.allEvents()
         var parted: [String] = []
         for profile in Profile.generic {
@@ -136,7 +136,7 @@ import Testing
     @Test(.needs(shared: "formats/genlib.py"), arguments: FormatStateTests.protocols)
     func aKeptStateOfAReadingGoesOnAsItWas(protocolName: String) throws {
         let capture = try FormatCapture(of: protocolName, seed: 6)
-        let log = try FormatLog(protocolName, capture.lines, "kept", capture.lines.count / 2)
+        let log = try FormatLog(capture.name, capture.lines, "kept", capture.lines.count / 2)
         var keeping = KeptStateOptions(build: "test")
         (keeping.eventsMin, keeping.decodedPercentMax, keeping.bytesFactors) = (1, nil, (records: 0, rest: 0))
         func state(_ profile: Profile, keeps: Bool) throws -> LogState {

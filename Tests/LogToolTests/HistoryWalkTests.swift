@@ -33,7 +33,8 @@ import Testing
     /// What decoder files read, taken back and left out included.
     @Test(.needs(shared: "formats/genlib.py"), arguments: FormatStateTests.protocols)
     func itGivesTheStateOfWhatDecoderFilesRead(name: String) throws {
-        let log = try FormatLog(name, FormatCapture(of: name, seed: 5).lines, "walked")
+        let capture = try FormatCapture(of: name, seed: 5)
+        let log = try FormatLog(capture.name, capture.lines, "walked")
         let decoders = try log.store.read { try Decoders(inForce: $0) }
         try check(log.store.allEvents().filter { !$0.envelope.isAct }, seed: 5, decoders)
     }

@@ -16,7 +16,7 @@ public final class DecoderFile: Sendable {
     /// How repeated events are found; `nil` if they are not looked for.
     let dedupe: DecoderDedupe?
     /// What orders the messages of a channel.
-    let order: MessageOrder
+    let order: DecoderOrder
     /// In the order in which they are tried: the first that fits takes the event.
     let rules: [DecoderStep]
     /// Payloads, with the changes that each must give.
@@ -27,7 +27,7 @@ public final class DecoderFile: Sendable {
         text: String,
         absences: DecoderAbsences,
         dedupe: DecoderDedupe?,
-        order: MessageOrder,
+        order: DecoderOrder,
         rules: [DecoderStep],
         samples: [DecoderSample]
     ) {
@@ -62,6 +62,13 @@ struct DecoderAbsences: Sendable {
     var isNull = true
     var isEmptyText = false
     var isZero = false
+}
+
+/// What orders the messages of a channel.
+enum DecoderOrder: String, CaseIterable, Sendable {
+    case id, creation
+    /// The place at which each was stated, or that `add: place` gave it.
+    case place
 }
 
 /// How events that were seen before are found.

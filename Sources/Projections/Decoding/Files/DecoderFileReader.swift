@@ -7,7 +7,7 @@ struct DecoderFileReader {
         var name = ""
         var absences = DecoderAbsences()
         var dedupe: DecoderDedupe?
-        var order = MessageOrder.byID
+        var order = DecoderOrder.id
         var rules: [DecoderStep] = []
         var samples: [DecoderSample] = []
     }
@@ -31,9 +31,8 @@ struct DecoderFileReader {
             throw DecoderFileError(members.line("decoder"), "decoder is a name and a version, as slack/1")
         }
         if let none = members["none"] { parts.absences = try absences(none) }
-        if let order = try members.word("order", of: ["id", "creation"]) {
-            parts.order = order == "creation" ? .byCreation : .byID
-        }
+        let order = try members.word("order", of: DecoderOrder.allCases.map(\.rawValue))
+        parts.order = order.flatMap { DecoderOrder(rawValue: $0) } ?? .id
         if let dedupe = members["dedupe"] { parts.dedupe = try self.dedupe(dedupe) }
         for shape in try members.members("shapes") ?? [] {
             shapes[shape.name] = try values(shape.value, of: "shape \(shape.name)")

@@ -34,7 +34,7 @@ extension DecoderRun {
             let author = said.author.known.map { context.names.id($0) }
             decoder.relations.note(.message(key, author: author), by: own, at: context.event.sequence.rawValue)
         }
-        var write = said.write(key, decoder.file?.order ?? .byID)
+        var write = said.write(key, order(of: key))
         switch effect.operation {
         case .make: write.meeting = .adds
         case .patch: write.meeting = .patches(said.members(changing: effect.changes), makes: isWhole)
@@ -67,7 +67,7 @@ extension DecoderRun {
         let (own, sequence) = (context.names.id(text), context.event.sequence.rawValue)
         if isPast(own) { return }
         decoder.relations.note(.edit(key, version: version), by: own, at: sequence)
-        var write = said.write(key, decoder.file?.order ?? .byID)
+        var write = said.write(key, order(of: key, isEdit: true))
         write.meeting = .patches(said.members(changing: reader.effect.changes), makes: false)
         let author = said.author.known.map { context.names.id($0) }
         guard case .message(let target, let known)? = decoder.relations.deed(of: key.id) else {
@@ -82,7 +82,9 @@ extension DecoderRun {
         guard case .message(_, let author)? = decoder.relations.deed(of: own) else { return }
         for waiting in decoder.relations.takeWaiting(for: own) {
             switch waiting {
-            case .edit(let write, let editor):
+            case .edit(var write, let editor):
+                // It had no place while it waited.
+                write.order = order(of: key)
                 if write.key == key, editor == author { changes.append(.message(.written(write))) }
             case .reaction(let emoji, let user):
                 changes.append(.message(.reactions(key, .set(.init(emoji: emoji, user: user), isPresent: true))))

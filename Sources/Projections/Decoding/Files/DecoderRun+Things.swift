@@ -1,6 +1,6 @@
 import EventLog
 
-/// Channels, users, items and sessions.
+/// Channels, users, items, sessions and places.
 extension DecoderRun {
     mutating func channel(_ reader: EffectReader, _ line: Int) {
         guard let id = id("id", reader, line) else { return }
@@ -117,5 +117,37 @@ extension DecoderRun {
                 )
             )
         )
+    }
+
+    // MARK: - Places
+
+    /// What orders a message. One that is not known to have a place gets the last one, unless it is edited.
+    mutating func order(of key: MessageKey, isEdit: Bool = false) -> MessageOrder {
+        switch decoder.file?.order {
+        case .creation?: return .byCreation
+        case .place?:
+            if let number = decoder.places.number(of: key.id, in: key.channel) { return .at(number) }
+            return isEdit ? .byID : .at(decoder.places.place(key.id, in: key.channel, before: nil))
+        case .id?, nil: return .byID
+        }
+    }
+
+    /// Gives a thing its place: the last one, or in front of the one that a token stands for, each further one of the event in
+    /// front of the one before. A token that stands for nothing means the first place.
+    mutating func place(_ reader: EffectReader, _ line: Int) {
+        guard let channel = id("channel", reader, line), let id = id("id", reader, line) else { return }
+        if reader.effect.ids["before"] != nil {
+            guard let token = self.id("before", reader, line) else { return }
+            let key = MessageKey(channel: channel, id: token)
+            let next = foremost[key] ?? decoder.places.marked(by: token, in: channel)
+            decoder.places.place(id, in: channel, before: next ?? decoder.places.first(in: channel))
+            foremost[key] = id
+        } else {
+            decoder.places.place(id, in: channel, before: nil)
+        }
+        // The last answer has no token for what is before it.
+        if let token = reader.id("mark"), !token.isEmpty {
+            decoder.places.mark(id, in: channel, by: context.names.id(token))
+        }
     }
 }

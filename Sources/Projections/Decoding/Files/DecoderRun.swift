@@ -11,6 +11,8 @@ struct DecoderRun {
     private var snapshots: [FileDecoder.SetName] = []
     /// The same, to find one.
     private var known: Set<FileDecoder.SetName> = []
+    /// The last thing that this event has put in front of the one that a token of a channel stands for.
+    var foremost: [MessageKey: EntityID] = [:]
     /// How many issues were left out.
     private var silentCount = 0
     /// The most issues of one event: a bad list would otherwise have one for each element.
@@ -117,6 +119,7 @@ struct DecoderRun {
         case .event: retract(reader, line)
         case .item: item(reader, line)
         case .session: session(reader, line)
+        case .place: place(reader, line)
         case .typing:
             guard let channel = id("channel", reader, line), let user = id("user", reader, line) else { return }
             changes.append(.community(.typing(channel: channel, user: user)))
@@ -195,7 +198,7 @@ struct DecoderRun {
         case .item?:
             guard let item = decoder.items.removeValue(forKey: member.first) else { return [] }
             return [.item(.removed(list: item.list, id: member.first))]
-        case .session?, .reaction?, .typing?, .presence?, .event?, nil: return []
+        case .session?, .reaction?, .typing?, .presence?, .event?, .place?, nil: return []
         }
     }
 }

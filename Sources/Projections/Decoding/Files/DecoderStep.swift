@@ -16,7 +16,7 @@ struct DecoderStep: Sendable {
 struct DecoderEffect: Sendable {
     /// The things that a file can tell of.
     enum Subject: String, CaseIterable, Sendable {
-        case message, channel, user, item, session, reaction, typing, presence, event
+        case message, channel, user, item, session, reaction, typing, presence, event, place
     }
 
     enum Operation: String, CaseIterable, Sendable {
@@ -30,7 +30,7 @@ struct DecoderEffect: Sendable {
         /// edits.
         case edit
         case delete
-        /// Puts a reaction on a message, takes it away, or takes all away, or all of one emoji.
+        /// Puts a reaction on a message, takes it away, or takes all away, or all of one emoji. Gives a thing its place.
         case add, remove, clear
         /// Takes back what the event with an id did: made a message, edited one, or put a reaction on one.
         case retract
@@ -81,6 +81,7 @@ extension DecoderEffect.Subject {
         case .typing: ["channel", "user"]
         case .presence: ["user"]
         case .event: ["id"]
+        case .place: ["channel", "id", "before", "mark"]
         }
     }
 
@@ -88,6 +89,7 @@ extension DecoderEffect.Subject {
         switch self {
         case .channel: ["guild"]
         case .user: ["scope"]
+        case .place: ["before", "mark"]
         default: []
         }
     }
@@ -106,7 +108,7 @@ extension DecoderEffect.Subject {
             ]
         case .session: ["project", "status", "timestamp", "device"]
         case .presence: ["status"]
-        case .reaction, .typing, .event: []
+        case .reaction, .typing, .event, .place: []
         }
     }
 
@@ -118,6 +120,7 @@ extension DecoderEffect.Subject {
         case .user, .item, .session: [.replace, .delete]
         case .reaction: [.add, .remove, .clear]
         case .typing, .presence: [.replace]
+        case .place: [.add]
         }
     }
 }

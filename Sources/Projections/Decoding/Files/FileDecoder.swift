@@ -46,6 +46,8 @@ struct FileDecoder: EventDecoder {
     var stated: Set<EntityID> = []
     /// What events with ids of their own did, and what waits for a message that they name.
     var relations = DecoderRelations()
+    /// The order of what has a place.
+    var places = DecoderPlaces()
     /// The first and last event of each run of events that no file read.
     private var unread: [[UInt64]] = []
     /// The last event accounted for by facts. A compacted log replays kept events up to here again.
@@ -58,7 +60,9 @@ struct FileDecoder: EventDecoder {
     /// Whether the last event repeated an earlier one. Not saved.
     private(set) var tookRepeat = false
 
-    private enum CodingKeys: CodingKey { case seen, lastNumber, sets, items, stated, relations, unread, upTo, last }
+    private enum CodingKeys: CodingKey {
+        case seen, lastNumber, sets, items, stated, relations, places, unread, upTo, last
+    }
 
     init() {}
 
@@ -193,11 +197,13 @@ struct FileDecoder: EventDecoder {
     /// - Parameter all: whether what kept events give is among them, and nothing of when it was, as normal forms demand.
     private func facts(keeping kept: SequenceSet, names: Names, all: Bool) -> JSONValue {
         let related = relations.facts(keeping: kept, names: names, all: all)
-        if seen.isEmpty, lastNumber == nil, related.isEmpty { return .null }
+        let placed = places.facts(names)
+        if seen.isEmpty, lastNumber == nil, related.isEmpty, placed.isEmpty { return .null }
         let list = seen.map { (text: $0.key.normalForm, sequence: $0.value) }.sorted { $0.sequence < $1.sequence }
         return .object([
             "upTo": all ? nil : .string(String(max(upTo, last))),
             "relations": related.isEmpty ? nil : .array(related),
+            "places": placed.isEmpty ? nil : .array(placed),
             "lastNumber": lastNumber.map { .int($0) },
             "seen": .array(list.map { .array([$0.text, .string(String($0.sequence))]) }),
         ])
@@ -211,6 +217,7 @@ struct FileDecoder: EventDecoder {
         self.upTo = upTo
         lastNumber = facts["lastNumber"]?.number?.int64
         try relations.load(facts: facts["relations"], names: &names)
+        try places.load(facts: facts["places"], names: &names)
         for fact in list {
             guard let hash = fact.array?.first?.string.flatMap({ UInt128($0) }),
                 let sequence = fact.array?.last?.string.flatMap({ UInt64($0) })
