@@ -60,6 +60,9 @@ extension Messages {
         guard let place = store.place(of: key), state(at: place) == .live else { return }
         let sequence = context.event.sequence.rawValue
         var wanted: [(emoji: String, user: EntityID, isPresent: Bool)] = []
+        // The event that took all away stands for those that it took, whether or not their own events are known: so a
+        // compaction keeps it.
+        var whole: String?
         func known() -> [(emoji: String, user: EntityID)] {
             store.sortedReactions(at: place, context.names).filter(\.isPresent).map {
                 (emoji: store.reactions.emojis.text($0.emoji), user: $0.user)
@@ -68,10 +71,12 @@ extension Messages {
         switch change {
         case .set(let reaction, let isPresent): wanted = [(reaction.emoji, reaction.user, isPresent)]
         case .cleared(let emoji):
+            whole = emoji ?? ""
             for reaction in known() where emoji.map({ ExactText.areSame($0, reaction.emoji) }) ?? true {
                 wanted.append((reaction.emoji, reaction.user, false))
             }
         case .stand(let reactions):
+            whole = ""
             var stated: Set<[EntityID]> = []
             var names = Names()
             for reaction in reactions { stated.insert([names.id(reaction.emoji), reaction.user]) }
@@ -87,10 +92,11 @@ extension Messages {
                 emoji: reaction.emoji,
                 user: reaction.user,
                 isPresent: reaction.isPresent,
-                sequence: sequence
+                sequence: reaction.isPresent || whole == nil ? sequence : 0
             )
             changes = changes || isNew
         }
+        if let whole { _ = store.react(at: place, emoji: whole, user: .none, isPresent: false, sequence: sequence) }
         if changes { touch(key, in: &context) }
     }
 

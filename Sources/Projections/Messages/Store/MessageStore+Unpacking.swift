@@ -174,7 +174,8 @@ extension MessageStore {
     /// repeated. A compaction keeps these events.
     func forEachSequence(at place: Int, _ body: (UInt64) -> Void) {
         let cell = cells[place]
-        if cell.hasReactions { reactions.forEach(to: place) { body($0.sequence) } }
+        // 0: the event of an entry that stands for all of a kind took the reaction away.
+        if cell.hasReactions { reactions.forEach(to: place) { if $0.sequence > 0 { body($0.sequence) } } }
         if cell.form.isPacked { return forEachEntry(of: cell) { body($0.happening.sequence) } }
         if cell.form == .written {
             body(cell.first?.happening.sequence ?? 0)

@@ -4,7 +4,7 @@ import EventLog
 /// message keeps its form: most of those that somebody reacted to are packed.
 ///
 /// Reactions are never taken out or moved. One that was removed stays, with `isPresent` false, so that a compaction keeps
-/// the event that removed it.
+/// the event that removed it; of those that one event took away as a whole, an entry without a user has that event.
 struct ReactionTable: Sendable {
     /// A user's reaction, by the last event that named it.
     struct Reaction: BitwiseCopyable, Sendable {
