@@ -86,8 +86,13 @@ import Testing
         throws
     {
         let log = try FormatLog(capture.name, lines, "log")
-        let got = StateOfClient(try log.state(), of: capture.name).value
-        for member in want.object?.members ?? [] where member.name != "deletedItems" {
+        let (state, deletedItems) = try log.stateWithDeletedItems()
+        var got = StateOfClient(state, of: capture.name).value
+        if capture.name == "todoist", case .object(var members) = got {
+            members["deletedItems"] = deletedItems
+            got = .object(members)
+        }
+        for member in want.object?.members ?? [] {
             let (left, right) = (got[member.name]?.array ?? [], Self.sorted(member.value).array ?? [])
             let missing = right.filter { !left.contains($0) }.map(\.canonicalText)
             let extra = left.filter { !right.contains($0) }.map(\.canonicalText)
@@ -158,13 +163,16 @@ struct FormatLog {
 
     /// - Parameter count: how many lines are recorded before the file is in force; all if `nil`.
     init(_ name: String, _ lines: [String], _ label: String, _ count: Int? = nil) throws {
+        let file = PackageRoot.url.appending(path: "Fixtures/decoders/\(name).decoder.yaml")
+        try self.init(file: String(contentsOf: file, encoding: .utf8), lines, label, count)
+    }
+
+    init(file: String, _ lines: [String], _ label: String, _ count: Int? = nil) throws {
         directory = try TemporaryDirectory()
         source = try SourceName("app")
         store = try EventStore.openOrCreate(at: directory.path("\(label).eventlog"))
         try ingest(Array(lines.prefix(count ?? lines.count)))
-        let file = PackageRoot.url.appending(path: "Fixtures/decoders/\(name).decoder.yaml")
-        let decoder = try DecoderFile(String(contentsOf: file, encoding: .utf8))
-        try Decoders.set(decoder, for: source, in: store, at: Timestamp(seconds: 1_800_000_000))
+        try Decoders.set(try DecoderFile(file), for: source, in: store, at: Timestamp(seconds: 1_800_000_000))
     }
 
     func leaveUnread() throws {
@@ -177,9 +185,27 @@ struct FormatLog {
         _ = try Recorder.record(CaptureSource(path: path, kind: .ws, name: source), into: store)
     }
 
-    func state() throws -> JSONValue {
+    func state() throws -> JSONValue { try stateWithDeletedItems().state }
+
+    /// The state, and the items that were deleted for good, by list and id, each with the last text that it showed.
+    func stateWithDeletedItems() throws -> (state: JSONValue, deletedItems: JSONValue) {
         var state = try store.read { try Replay.logState(of: $0) }
-        return state.document()
+        guard let own = state.state(of: source) else { return (state.document(), .array([])) }
+        let names = own.context.names
+        var deleted: [JSONValue] = []
+        for (id, item) in own.parts.decoderFile.items where item.isGone {
+            let key = EntityKey(.items, item.list, id)
+            let last = own.parts.items.history(of: key, context: RowContext(names: names, asOf: Timestamp(seconds: 0)))?
+                .last
+            deleted.append(
+                .object([
+                    "channel": .string(names.text(item.list)), "id": .string(names.text(id)),
+                    "title": last?.fields["text"],
+                ])
+            )
+        }
+        func key(_ item: JSONValue) -> (String, String) { (item["channel"]?.string ?? "", item["id"]?.string ?? "") }
+        return (state.document(), .array(deleted.sorted { key($0) < key($1) }))
     }
 }
 

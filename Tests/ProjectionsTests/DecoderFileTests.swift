@@ -19,7 +19,7 @@ import Testing
     }
 
     /// A file with one rule.
-    private static func file(_ rule: String, _ head: String = "") -> String {
+    static func file(_ rule: String, _ head: String = "") -> String {
         """
         decoder: test/1
         \(head)
@@ -32,13 +32,12 @@ import Testing
     }
 
     /// The changes and issues that a payload gives.
-    private static func read(_ payload: String, by text: String, attributes: Attributes = .none) throws -> DecodedEvent
-    {
+    static func read(_ payload: String, by text: String, attributes: Attributes = .none) throws -> DecodedEvent {
         var trial = DecoderTrial(try DecoderFile(text), source: try SourceName("app"))
         return try Self.read(payload, &trial, attributes, at: 1)
     }
 
-    private static func envelope(_ attributes: Attributes, at sequence: UInt64) throws -> Envelope {
+    static func envelope(_ attributes: Attributes, at sequence: UInt64) throws -> Envelope {
         Envelope(
             sequence: SequenceNumber(sequence),
             recordedAt: Timestamp(seconds: 1_767_225_600),
@@ -50,7 +49,7 @@ import Testing
         )
     }
 
-    private static func read(
+    static func read(
         _ payload: String,
         _ trial: inout DecoderTrial,
         _ attributes: Attributes = .none,
@@ -60,7 +59,7 @@ import Testing
         return Array(payload.utf8).withUnsafeBytes { trial.read(envelope, payload: $0).decoded }
     }
 
-    private static func changes(_ payload: String, _ rule: String, _ head: String = "") throws -> String {
+    static func changes(_ payload: String, _ rule: String, _ head: String = "") throws -> String {
         let read = try read(payload, by: file(rule, head))
         return JSONValue.array(read.changes.map(\.json)).canonicalText + (read.issues.isEmpty ? "" : " \(read.issues)")
     }
@@ -90,6 +89,18 @@ import Testing
         ("decoder: x/1\nrules:\n- make: message\n  at: {channel: {tims: /a}, id: /i}", 4, "is no value"),
         ("decoder: x/1\nrules:\n- do: later\nsteps:\n  later: []", 5, "steps holds lists"),
         ("decoder: x/1\nsteps:\n  a:\n  - do: a\nrules:\n- do: a", 4, "earlier list"),
+        (
+            "decoder: x/1\nrules:\n- make: channel\n  at: {id: {kept: n}}\nsamples: []", 4,
+            "no step keeps"
+        ),
+        ("decoder: x/1\nrules:\n- keep: {n: /a}\n  make: channel", 3, "has one of"),
+        ("decoder: x/1\nextends: phoenix\nrules: []", 2, "socket.io/1, phoenix/1, actioncable/1"),
+        ("decoder: x/1\norder: age\nrules: []", 2, "id, creation, place"),
+        ("decoder: x/1\ndedupe: {key: /k, keep: 0}\nrules: []", 2, "from 1 to"),
+        ("decoder: x/1\nrules:\n- make: row\n  at: {id: /i}", 3, "has no table"),
+        ("decoder: x/1\nrules:\n- make: row\n  at: {table: /t, id: /i}\n  deleted: for-ever", 5, "comes back"),
+        ("decoder: x/1\nrules:\n- make: channel\n  at: {id: /i}\n  columns: .", 5, "goes with a row"),
+        ("decoder: x/1\nrules:\n- make: place\n  at: {channel: /c, id: /i}", 3, "add, not make"),
     ])
     func aFaultNamesItsLine(text: String, line: Int, reason: String) throws {
         let error = #expect(throws: DecoderFileError.self) { try DecoderFile(text) }

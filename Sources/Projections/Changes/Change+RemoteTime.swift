@@ -9,7 +9,8 @@ extension Change {
         case .message(.moved(_, _, let remoteTime, _)): remoteTime
         case .session(.observed(let fields)): fields.timestamp == nil ? nil : fields.instant
         case .prompt(.asked(let fields)): fields.answeredAt ?? fields.askedAt
-        case .row(let row): row.committedAt
+        // A row that its remote gives no time is placed by arrival.
+        case .row(let row): row.isPlacedByArrival ? nil : row.committedAt
         case .message(.reaction), .message(.reactions), .message(.withdrawn), .message(.stands), .session(.removed),
             .prompt(.unreadable), .prompt(.removed),
             .channel, .community,

@@ -20,6 +20,7 @@ extension DecoderFile {
         self.init(
             name: parts.name,
             text: text,
+            envelope: parts.envelope,
             absences: parts.absences,
             dedupe: parts.dedupe,
             order: parts.order,

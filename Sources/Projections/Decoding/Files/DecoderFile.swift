@@ -11,6 +11,8 @@ public final class DecoderFile: Sendable {
     public let text: String
     /// SHA-256 of the text, by which derived data are bound to it.
     public let hash: Hash256
+    /// The protocol that wraps what the app says; `nil` if rules see payloads as they are.
+    let envelope: DecoderEnvelope?
     /// How the remote writes that a member has no value.
     let absences: DecoderAbsences
     /// How repeated events are found; `nil` if they are not looked for.
@@ -25,6 +27,7 @@ public final class DecoderFile: Sendable {
     init(
         name: String,
         text: String,
+        envelope: DecoderEnvelope?,
         absences: DecoderAbsences,
         dedupe: DecoderDedupe?,
         order: DecoderOrder,
@@ -32,6 +35,7 @@ public final class DecoderFile: Sendable {
         samples: [DecoderSample]
     ) {
         (self.name, self.text, hash) = (name, text, Hasher256.hash(Array(text.utf8)))
+        self.envelope = envelope
         (self.absences, self.dedupe, self.order) = (absences, dedupe, order)
         (self.rules, self.samples) = (rules, samples)
     }
@@ -74,8 +78,8 @@ enum DecoderOrder: String, CaseIterable, Sendable {
 /// How events that were seen before are found.
 struct DecoderDedupe: Sendable {
     enum Rule: Sendable {
-        /// An event whose key was seen before, on any connection, changes nothing.
-        case key(DecoderValue)
+        /// An event whose key is one of the last so many, on any connection, changes nothing.
+        case key(DecoderValue, keeping: Int)
         /// The number grows in a session; an event whose number does not exceed the last one changes nothing. A session
         /// begins with an event that fits the tests.
         case grows(DecoderValue, begins: DecoderTests)

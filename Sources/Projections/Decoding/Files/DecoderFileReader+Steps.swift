@@ -1,8 +1,8 @@
 /// Reading rules, steps and effects.
 extension DecoderFileReader {
-    private static let stepMembers = ["when", "each", "from", "do"]
+    private static let stepMembers = ["when", "each", "from", "do", "keep"]
     private static let effectMembers = [
-        "at", "own", "shape", "with", "changes", "needs", "set", "scope", "reactions", "deleted",
+        "at", "own", "shape", "with", "changes", "needs", "set", "scope", "reactions", "deleted", "columns",
     ]
 
     mutating func step(_ node: YAMLNode, depth: Int, isRule: Bool) throws(DecoderFileError) -> DecoderStep {
@@ -14,9 +14,10 @@ extension DecoderFileReader {
         try members.allow(Self.stepMembers + operations + Self.effectMembers)
         let given = operations.filter { members[$0] != nil }
         let steps = members["do"]?.elements
-        guard given.count == (members["do"] == nil ? 1 : 0), !(steps?.isEmpty ?? false) else {
+        let others = ["do", "keep"].filter { members[$0] != nil }
+        guard given.count + others.count == 1, !(steps?.isEmpty ?? false) else {
             let all = operations.joined(separator: ", ")
-            throw DecoderFileError(node.line, "\(what) has one of \(all), or do: a list of steps")
+            throw DecoderFileError(node.line, "\(what) has one of \(all), or do: a list of steps, or keep")
         }
         let when = try members["when"].map { node throws(DecoderFileError) in try tests(node) } ?? DecoderTests.any
         var each: [DecoderPlace] = []
@@ -31,7 +32,20 @@ extension DecoderFileReader {
         for step in steps ?? [] { parsed.append(try self.step(step, depth: depth + 1, isRule: false)) }
         if let list = members["do"], steps == nil { parsed = try namedSteps(list) }
         let effect = try given.first.map { name throws(DecoderFileError) in try self.effect(name, members) }
-        return DecoderStep(line: node.line, when: when, each: each, from: from, effect: effect, steps: parsed)
+        var kept: [(name: String, value: DecoderValue)] = []
+        for member in try members.members("keep") ?? [] {
+            kept.append((member.name, try value(member.value)))
+            keptNames.kept.insert(member.name)
+        }
+        return DecoderStep(
+            line: node.line,
+            when: when,
+            each: each,
+            from: from,
+            effect: effect,
+            steps: parsed,
+            kept: kept
+        )
     }
 
     /// The steps of a list that stands earlier in the file, so that no list holds itself.
@@ -72,7 +86,8 @@ extension DecoderFileReader {
             )
         }
         let known = Set(subject.ids + subject.members)
-        for member in (Array(inner.keys) + Array(outer.keys)).sorted() where !known.contains(member) {
+        for member in (Array(inner.keys) + Array(outer.keys)).sorted()
+        where !known.contains(member) && !subject.takesAnyMember {
             throw DecoderFileError(
                 members.line(members["with"] == nil ? name : "with"),
                 "a \(subjectName) has no member \"\(member)\"; it has \(subject.members.joined(separator: ", "))"
@@ -86,6 +101,11 @@ extension DecoderFileReader {
             )
         }
         for id in ids.keys { inner[id] = nil }
+        for member in ["columns", "deleted"] where members[member] != nil && (subject == .row) == (member == "deleted")
+        {
+            let reason = subject == .row ? "a deleted row comes back when it is stated" : "columns goes with a row"
+            throw DecoderFileError(members.line(member), reason)
+        }
         return DecoderEffect(
             operation: operation,
             subject: subject,
@@ -97,6 +117,7 @@ extension DecoderFileReader {
             needs: try members.texts("needs", of: subject.members) ?? (subject == .message ? ["content"] : []),
             set: try set(members),
             reactions: try members["reactions"].map { node throws(DecoderFileError) in try reactions(node) },
+            columns: try members["columns"].map { node throws(DecoderFileError) in try value(node) },
             isForEver: try members.word("deleted", of: ["for-ever", "until-stated"]).map { $0 == "for-ever" }
                 ?? (subject == .message || subject == .item)
         )
@@ -115,6 +136,7 @@ extension DecoderFileReader {
             needs: [],
             set: (try members.text("snapshot"), scope),
             reactions: nil,
+            columns: nil,
             isForEver: false
         )
     }

@@ -37,17 +37,18 @@ extension DecoderFileReader {
     }
 
     /// The value that a test looks at.
-    private func tested(_ member: YAMLNode.Member) throws(DecoderFileError) -> DecoderValue {
+    private mutating func tested(_ member: YAMLNode.Member) throws(DecoderFileError) -> DecoderValue {
         if let place = DecoderPlace(member.name) { return .place(place) }
         switch member.name {
         case "status", "kind", "connection": return .attribute(member.name)
-        case "event": return .place(DecoderPlace(start: .payload, steps: ["event"]))
+        case "event", "topic": return .place(DecoderPlace(start: .payload, steps: [member.name]))
         case "key": return .key(outside: 0)
         case let name where name.hasPrefix("query."): return .query(String(name.dropFirst(6)))
+        case let name where name.hasPrefix("kept."): return kept(String(name.dropFirst(5)), member.line)
         default:
             throw DecoderFileError(
                 member.line,
-                "\"\(member.name)\" is no test: write a place as /type, or path, status, event, dir, link, key, query.NAME"
+                "\"\(member.name)\" is no test: write a place as /type, or path, status, event, topic, dir, link, key, query.NAME, kept.NAME"
             )
         }
     }
@@ -117,7 +118,13 @@ extension DecoderFileReader {
         return place
     }
 
-    private static let valueForms = "text, first, join, split, strip, json, time, value, path, query, attribute"
+    private static let valueForms = "text, first, join, split, strip, json, time, value, path, query, kept, attribute"
+
+    /// A value that a step keeps. Whether one does is seen at the end of the file.
+    private mutating func kept(_ name: String, _ line: Int) -> DecoderValue {
+        keptNames.used.append((name, line))
+        return .kept(name)
+    }
 
     mutating func value(_ node: YAMLNode) throws(DecoderFileError) -> DecoderValue {
         try count(node.line)
@@ -138,6 +145,7 @@ extension DecoderFileReader {
         case "text": return try finish(.text(try Self.text(form)), members, [])
         case "path": return try finish(.path(try Self.text(form)), members, [])
         case "query": return try finish(.query(try Self.text(form)), members, [])
+        case "kept": return try finish(kept(try Self.text(form), form.line), members, [])
         case "attribute": return try finish(.attribute(try Self.text(form)), members, [])
         case "value": return try finish(try value(form.value), members, [])
         case "first": return try finish(.first(try list(form)), members, [])

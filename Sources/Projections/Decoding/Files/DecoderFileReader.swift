@@ -5,6 +5,7 @@ import Kinds
 struct DecoderFileReader {
     struct Parts {
         var name = ""
+        var envelope: DecoderEnvelope?
         var absences = DecoderAbsences()
         var dedupe: DecoderDedupe?
         var order = DecoderOrder.id
@@ -17,19 +18,26 @@ struct DecoderFileReader {
     /// The steps, tests and values of a file together: each is evaluated at most once for each element of a payload.
     private static let partsMax = 4096
 
+    /// How many keys of events count as seen, and the most that a file may ask for.
+    private static let (keysDefault, keysMax) = (100_000, 1_000_000)
+
     var shapes: [String: [String: DecoderValue]] = [:]
     /// The lists of steps that rules and later lists name, and how many parts each has, those of lists in it included.
     var named: [String: (steps: [DecoderStep], partCount: Int)] = [:]
     var partCount = 0
+    /// The names of kept values: those that steps keep, and those that are read, with their lines.
+    var keptNames: (kept: Set<String>, used: [(name: String, line: Int)]) = ([], [])
 
     mutating func file(_ root: YAMLNode) throws(DecoderFileError) -> Parts {
         let members = try DecoderMembers(root, of: "the file")
-        try members.allow(["decoder", "none", "dedupe", "order", "shapes", "steps", "rules", "samples"])
+        try members.allow(["decoder", "extends", "none", "dedupe", "order", "shapes", "steps", "rules", "samples"])
         var parts = Parts()
         parts.name = try members.text("decoder")
         guard parts.name.wholeMatch(of: /[A-Za-z0-9._-]{1,48}\/[0-9]{1,6}/) != nil else {
             throw DecoderFileError(members.line("decoder"), "decoder is a name and a version, as slack/1")
         }
+        let extended = try members.word("extends", of: DecoderEnvelope.allCases.map(\.rawValue))
+        parts.envelope = extended.flatMap { DecoderEnvelope(rawValue: $0) }
         if let none = members["none"] { parts.absences = try absences(none) }
         let order = try members.word("order", of: DecoderOrder.allCases.map(\.rawValue))
         parts.order = order.flatMap { DecoderOrder(rawValue: $0) } ?? .id
@@ -50,6 +58,12 @@ struct DecoderFileReader {
             throw DecoderFileError(members.line("rules"), "rules is a list of at least one rule")
         }
         for rule in rules { parts.rules.append(try step(rule, depth: 1, isRule: true)) }
+        if let unknown = keptNames.used.first(where: { !keptNames.kept.contains($0.name) }) {
+            throw DecoderFileError(
+                unknown.line,
+                "no step keeps \"\(unknown.name)\": write keep: {\(unknown.name): VALUE}"
+            )
+        }
         guard let samples = members["samples"]?.elements, !samples.isEmpty else {
             throw DecoderFileError(
                 members.line("samples"),
@@ -85,10 +99,15 @@ struct DecoderFileReader {
 
     private mutating func dedupe(_ node: YAMLNode) throws(DecoderFileError) -> DecoderDedupe {
         let members = try DecoderMembers(node, of: "dedupe")
-        try members.allow(["key", "grows", "begins", "when"])
+        try members.allow(["key", "keep", "grows", "begins", "when"])
         let when = try members["when"].map { node throws(DecoderFileError) in try tests(node) } ?? DecoderTests.any
         switch (members["key"], members["grows"]) {
-        case (let key?, nil): return DecoderDedupe(rule: .key(try value(key)), when: when)
+        case (let key?, nil):
+            let count = members["keep"].map { $0.text.flatMap { Int($0) } ?? 0 } ?? Self.keysDefault
+            guard (1...Self.keysMax).contains(count) else {
+                throw DecoderFileError(members.line("keep"), "keep is how many keys count, from 1 to \(Self.keysMax)")
+            }
+            return DecoderDedupe(rule: .key(try value(key), keeping: count), when: when)
         case (nil, let number?):
             guard let begins = members["begins"] else {
                 throw DecoderFileError(node.line, "dedupe with grows needs begins: the event that begins a session")

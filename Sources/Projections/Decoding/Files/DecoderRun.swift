@@ -79,6 +79,7 @@ struct DecoderRun {
         Steps.count(1)
         guard isRule || scope.fits(step.when) else { return }
         for inner in step.steps { carryOut(inner, &scope, isRule: false) }
+        for (name, value) in step.kept { keep(value, as: name, scope, step.line) }
         guard let effect = step.effect else { return }
         guard let from = step.from else { return apply(effect, scope, scope, step.line) }
         guard let value = scope.value(from), value != .null else {
@@ -86,6 +87,17 @@ struct DecoderRun {
         }
         let outer = scope
         scope.entering(value, isLoop: false) { apply(effect, $0, outer, step.line) }
+    }
+
+    /// Keeps a value for the connection. One that is missing changes nothing, null forgets what was kept.
+    private mutating func keep(_ value: DecoderValue, as name: String, _ scope: DecoderScope, _ line: Int) {
+        guard let found = scope.value(value) else { return }
+        let text = found.writtenText
+        guard text != nil || found == .null, text?.utf8.count ?? 0 <= DecoderKept.textBytesMax else {
+            return issue("\(name) is no text of at most \(DecoderKept.textBytesMax) bytes", line)
+        }
+        decoder.kept.keep(text, as: name, of: scope.connection, at: context.event.sequence.rawValue)
+        scope.keep(decoder.kept.values(of: scope.connection))
     }
 
     mutating func issue(_ reason: String, _ line: Int) {
@@ -120,6 +132,7 @@ struct DecoderRun {
         case .item: item(reader, line)
         case .session: session(reader, line)
         case .place: place(reader, line)
+        case .row: row(reader, line)
         case .typing:
             guard let channel = id("channel", reader, line), let user = id("user", reader, line) else { return }
             changes.append(.community(.typing(channel: channel, user: user)))
@@ -168,7 +181,7 @@ struct DecoderRun {
 
     /// Removes what the sets held that this event states as a whole, and did not state.
     private mutating func finish() {
-        if silentCount > 0 {
+        if silentCount > 0, context.reasons.count <= Self.issuesMax {
             context.issue("decoder \(decoder.file?.name ?? ""): \(silentCount) more issues of the event are left out")
         }
         for name in snapshots where !context.rules.contains(.snapshotRemovesNothing) {
@@ -198,6 +211,13 @@ struct DecoderRun {
         case .item?:
             guard let item = decoder.items.removeValue(forKey: member.first) else { return [] }
             return [.item(.removed(list: item.list, id: member.first))]
+        case .row?:
+            decoder.rowCount += 1
+            return [
+                .row(
+                    rowChange(MessageKey(channel: member.first, id: member.second), .delete, RowRecord(), version: nil)
+                )
+            ]
         case .session?, .reaction?, .typing?, .presence?, .event?, .place?, nil: return []
         }
     }

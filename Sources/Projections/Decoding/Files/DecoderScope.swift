@@ -82,6 +82,14 @@ struct DecoderScope {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    // MARK: - Kept values
+
+    /// The name of the connection; empty if the event has none.
+    var connection: String { attributes["connection"] ?? "" }
+
+    /// Sets what is kept for the connection, for all copies of the scope.
+    func keep(_ values: [ExactText: String]) { memory.kept = values }
+
     // MARK: - Levels
 
     /// The innermost value.
@@ -144,6 +152,9 @@ struct DecoderScope {
             guard let start = start(place.start), let found = place.value(in: start.value) else { return nil }
             // Each element of a loop may read it.
             return start.isOutside && !memory.takes(found) ? nil : found
+        case .kept(let name):
+            guard let text = memory.kept[ExactText(name)] else { return nil }
+            return loopedLevels > 0 && !memory.takes(.string(text)) ? nil : .string(text)
         case .key(let outside):
             let index = levels.count - 1 - outside
             guard index >= 0, let key = levels[index].key else { return nil }
@@ -214,6 +225,8 @@ struct DecoderScope {
         /// The most bytes that the elements of loops may read from outside of them, in one event.
         private static let outerBytesMax = 16 << 20
         private var outerBytes = 0
+        /// What is kept for the connection.
+        var kept: [ExactText: String] = [:]
         private var last: (text: ExactText, value: JSONValue?)?
 
         /// The JSON of a text; `nil` if it is none. The last text is parsed once.

@@ -10,13 +10,15 @@ struct DecoderStep: Sendable {
     let effect: DecoderEffect?
     /// Done in order, each that fits.
     let steps: [DecoderStep]
+    /// The values that are kept for the connection, by name.
+    let kept: [(name: String, value: DecoderValue)]
 }
 
 /// What a step does.
 struct DecoderEffect: Sendable {
     /// The things that a file can tell of.
     enum Subject: String, CaseIterable, Sendable {
-        case message, channel, user, item, session, reaction, typing, presence, event, place
+        case message, channel, user, item, session, reaction, typing, presence, event, place, row
     }
 
     enum Operation: String, CaseIterable, Sendable {
@@ -56,6 +58,8 @@ struct DecoderEffect: Sendable {
     let set: (name: String, scope: DecoderValue?)?
     /// The reactions of a message, which replace those that it has.
     let reactions: DecoderReactions?
+    /// The object whose members are columns of a row.
+    let columns: DecoderValue?
     /// Whether a deleted thing stays deleted whatever is stated later.
     let isForEver: Bool
 }
@@ -82,6 +86,7 @@ extension DecoderEffect.Subject {
         case .presence: ["user"]
         case .event: ["id"]
         case .place: ["channel", "id", "before", "mark"]
+        case .row: ["table", "id"]
         }
     }
 
@@ -108,9 +113,13 @@ extension DecoderEffect.Subject {
             ]
         case .session: ["project", "status", "timestamp", "device"]
         case .presence: ["status"]
+        case .row: ["version"]
         case .reaction, .typing, .event, .place: []
         }
     }
+
+    /// Whether any other name is a member, too: the columns of a row.
+    var takesAnyMember: Bool { self == .row }
 
     var operations: [DecoderEffect.Operation] {
         switch self {
@@ -121,6 +130,7 @@ extension DecoderEffect.Subject {
         case .reaction: [.add, .remove, .clear]
         case .typing, .presence: [.replace]
         case .place: [.add]
+        case .row: [.make, .patch, .replace, .delete]
         }
     }
 }

@@ -10,6 +10,8 @@ indirect enum DecoderValue: Sendable {
     case path(String)
     /// A member of the request's query, percent-decoded.
     case query(String)
+    /// A value that was kept for the connection.
+    case kept(String)
     /// An attribute of the event, such as `connection`.
     case attribute(String)
     /// The first that is there and neither null nor empty; else what the last one is.

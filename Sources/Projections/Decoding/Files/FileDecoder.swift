@@ -28,6 +28,14 @@ struct FileDecoder: EventDecoder {
         var sequence: UInt64
     }
 
+    /// What is known of a row beside its fold.
+    struct RowMemory: Codable, Sendable {
+        /// The greatest version that was stated.
+        var version: Timestamp?
+        /// The event that stated it; of a row without versions, the first.
+        var sequence: UInt64
+    }
+
     /// The file in force; not saved: set again after a load.
     private(set) var file: DecoderFile?
     /// Why the file in force cannot be read; `nil` if it can, or there is none. Not saved.
@@ -36,16 +44,20 @@ struct FileDecoder: EventDecoder {
     var key = FrameKey.none
 
     /// The first event with each dedupe key.
-    private var seen: [ChangeIdentity: UInt64] = [:]
+    private var seen = DecoderSeenKeys()
     /// The last number of the session, if the file has one that grows.
     private var lastNumber: Int64?
     /// The things of each set, with the last event that stated each.
     var sets: [SetName: [Member: UInt64]] = [:]
     var items: [EntityID: ItemMemory] = [:]
+    /// By table and id.
+    var rows: [MessageKey: RowMemory] = [:]
     /// The channels that were stated as a whole, for rules that state others only until then.
     var stated: Set<EntityID> = []
     /// What events with ids of their own did, and what waits for a message that they name.
     var relations = DecoderRelations()
+    /// What is kept for connections.
+    var kept = DecoderKept()
     /// The order of what has a place.
     var places = DecoderPlaces()
     /// The first and last event of each run of events that no file read.
@@ -57,11 +69,13 @@ struct FileDecoder: EventDecoder {
 
     /// The line of the rule that took the last event; `nil` if none did. Not saved.
     private(set) var takenLine: Int?
+    /// How many changes of rows the event had so far. Not saved.
+    var rowCount: UInt64 = 0
     /// Whether the last event repeated an earlier one. Not saved.
     private(set) var tookRepeat = false
 
     private enum CodingKeys: CodingKey {
-        case seen, lastNumber, sets, items, stated, relations, places, unread, upTo, last
+        case seen, lastNumber, sets, items, rows, kept, stated, relations, places, unread, upTo, last
     }
 
     init() {}
@@ -76,7 +90,7 @@ struct FileDecoder: EventDecoder {
 
     /// Forgets what was seen and stated, as a client does that begins anew. What was deleted for ever stays so.
     mutating func forget() {
-        (seen, lastNumber, sets, stated) = ([:], nil, [:], [])
+        (seen, lastNumber, sets, stated) = (DecoderSeenKeys(), nil, [:], [])
         items = items.filter { $0.value.isGone }
     }
 
@@ -101,15 +115,32 @@ struct FileDecoder: EventDecoder {
             return
         }
         last = envelope.sequence.rawValue
-        (takenLine, tookRepeat) = (nil, false)
-        guard let value = Self.value(envelope, payload) else {
-            if envelope.attributes["dir"] != "out" { context.issue("decoder \(file.name): not one JSON text") }
+        (takenLine, tookRepeat, rowCount) = (nil, false, 0)
+        let wrapper = file.envelope.flatMap { $0.wraps(envelope) ? $0 : nil }
+        guard
+            let values = wrapper?.opened(payload) ?? (wrapper == nil ? Self.value(envelope, payload).map { [$0] } : nil)
+        else {
+            let form = wrapper.map { "no message of \($0.rawValue)" } ?? "not one JSON text"
+            if envelope.attributes["dir"] != "out" { context.issue("decoder \(file.name): \(form)") }
             return
         }
+        for value in values { read(value, envelope, file, into: &changes, context: &context) }
+    }
+
+    private mutating func read(
+        _ value: JSONValue,
+        _ envelope: Envelope,
+        _ file: DecoderFile,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
         let isLink = envelope.kind.is(.recorderLink)
         var scope = DecoderScope(value, envelope.attributes, isLink: isLink, file.absences)
-        tookRepeat = isRepeat(&scope, file, envelope.sequence.rawValue, &context.reasons)
-        if tookRepeat, !context.rules.readsRepeats { return }
+        scope.keep(kept.values(of: scope.connection))
+        if isRepeat(&scope, file, envelope.sequence.rawValue, &context.reasons) {
+            tookRepeat = true
+            if !context.rules.readsRepeats { return }
+        }
         guard let rule = file.rules.first(where: { scope.takes($0.when) }) else { return }
         takenLine = rule.line
         DecoderRun.carryOut(rule, &scope, &self, &changes, &context)
@@ -137,14 +168,13 @@ struct FileDecoder: EventDecoder {
     ) -> Bool {
         guard let dedupe = file.dedupe, scope.takes(dedupe.when) else { return false }
         switch dedupe.rule {
-        case .key(let value):
+        case .key(let value, let count):
             guard let text = scope.value(value)?.writtenText else { return false }
             let identity = ChangeIdentity(Array(text.utf8).withUnsafeBytes { key.hash($0) })
-            guard let first = seen[identity] else {
-                seen[identity] = sequence
-                return false
-            }
-            return first < sequence
+            if let first = seen[identity] { return first < sequence }
+            // What a compaction has kept of earlier events was no repeat, also where its key is forgotten.
+            if sequence > upTo { seen.add(identity, at: sequence, keeping: count) }
+            return false
         case .grows(let value, let begins):
             // What a compaction has kept of earlier events had an effect.
             if sequence <= upTo { return false }
@@ -165,7 +195,9 @@ struct FileDecoder: EventDecoder {
     func collectNeeded(into sequences: inout SequenceSet) {
         for members in sets.values { for sequence in members.values { sequences.insert(sequence) } }
         for item in items.values { sequences.insert(item.sequence) }
+        for row in rows.values { sequences.insert(row.sequence) }
         relations.collectNeeded(into: &sequences)
+        kept.collectNeeded(into: &sequences)
         for run in unread { for sequence in run[0]...run[1] { sequences.insert(sequence) } }
     }
 
@@ -180,7 +212,12 @@ struct FileDecoder: EventDecoder {
             take(.array([.string(name), .string(scope), .array(texts.sorted().map { .string($0) })]))
         }
         take(relations.waitingForm(names))
+        if let form = kept.normalForm { take(form) }
         take(.array(stated.map { names.text($0) }.sorted().map { .string($0) }))
+        for (key, row) in rows.sorted(by: { $0.key.precedes($1.key, names) }) {
+            let version = row.version?.normalForm ?? .null
+            take(.array([.string(names.text(key.channel)), .string(names.text(key.id)), version]))
+        }
         for (id, item) in items.map({ (names.text($0.key), $0.value) }).sorted(by: { $0.0 < $1.0 }) {
             take(
                 .array([
@@ -199,13 +236,12 @@ struct FileDecoder: EventDecoder {
         let related = relations.facts(keeping: kept, names: names, all: all)
         let placed = places.facts(names)
         if seen.isEmpty, lastNumber == nil, related.isEmpty, placed.isEmpty { return .null }
-        let list = seen.map { (text: $0.key.normalForm, sequence: $0.value) }.sorted { $0.sequence < $1.sequence }
         return .object([
             "upTo": all ? nil : .string(String(max(upTo, last))),
             "relations": related.isEmpty ? nil : .array(related),
             "places": placed.isEmpty ? nil : .array(placed),
             "lastNumber": lastNumber.map { .int($0) },
-            "seen": .array(list.map { .array([$0.text, .string(String($0.sequence))]) }),
+            "seen": .array(seen.all.map { .array([$0.key.normalForm, .string(String($0.sequence))]) }),
         ])
     }
 
@@ -222,7 +258,7 @@ struct FileDecoder: EventDecoder {
             guard let hash = fact.array?.first?.string.flatMap({ UInt128($0) }),
                 let sequence = fact.array?.last?.string.flatMap({ UInt64($0) })
             else { throw ProjectionError.facts("a seen event has another form") }
-            seen[ChangeIdentity(hash)] = sequence
+            seen.add(ChangeIdentity(hash), at: sequence, keeping: .max)
         }
     }
 }

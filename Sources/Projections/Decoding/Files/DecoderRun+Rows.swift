@@ -1,0 +1,93 @@
+import EventLog
+
+/// Rows of tables.
+extension DecoderRun {
+    /// The most bytes of the values of one change: a file may name one value many times.
+    private static let rowBytesMax = 8 << 20
+
+    mutating func row(_ reader: EffectReader, _ line: Int) {
+        guard let table = id("table", reader, line), let id = id("id", reader, line) else { return }
+        decoder.rowCount += 1
+        let effect = reader.effect
+        let key = MessageKey(channel: table, id: id)
+        stay(effect, reader.outer, table, id)
+        let version = reader.time("version")
+        if case .fault = version { return issue("the row's version is no time", line) }
+        if effect.operation == .make, decoder.rows[key] != nil { return }
+        var record = RowRecord()
+        if effect.operation != .delete {
+            guard let columns = columns(reader, line) else { return }
+            record = RowRecord(columns)
+        }
+        note(effect, reader.outer, table, id)
+        let operation: RowChange.Operation =
+            switch effect.operation {
+            case .patch: .update
+            case .delete: .delete
+            default: .insert
+            }
+        changes.append(.row(rowChange(key, operation, record, version: version.known)))
+    }
+
+    /// A change of a row. One without a version comes behind all that are known of the row.
+    mutating func rowChange(
+        _ key: MessageKey,
+        _ operation: RowChange.Operation,
+        _ record: RowRecord,
+        version: Timestamp?
+    ) -> RowChange {
+        let sequence = context.event.sequence.rawValue
+        var known = decoder.rows[key] ?? FileDecoder.RowMemory(sequence: sequence)
+        if let version, known.version.map({ $0 < version }) ?? true {
+            (known.version, known.sequence) = (version, sequence)
+        }
+        decoder.rows[key] = known
+        // A change with a version is the same wherever it is stated again. Any other is one of its own, and so is each of
+        // several in one event.
+        let said: [JSONValue] = [
+            .string(context.names.text(key.channel)), .string(context.names.text(key.id)), .string(operation.rawValue),
+            version?.normalForm ?? .array([.int(sequence), .int(decoder.rowCount)]), .object(record.object),
+        ]
+        return RowChange(
+            table: key.channel,
+            id: key.id,
+            identity: ChangeIdentity(JSONValue.array(said).canonicalBytes.withUnsafeBytes { decoder.key.hash($0) }),
+            columns: record.shape,
+            record: record,
+            committedAt: version ?? known.version ?? context.event.recordedAt,
+            operation: operation,
+            isPlacedByArrival: version == nil && known.version == nil
+        )
+    }
+
+    /// The columns that an effect states: the members of the object at `columns`, and those of the shape and of `with` in
+    /// their place; `nil`, with an issue, if they cannot be read.
+    private mutating func columns(_ reader: EffectReader, _ line: Int) -> JSONObject? {
+        let effect = reader.effect
+        var members: [JSONObject.Member] = []
+        var named: Set<ExactText> = []
+        let reserved = effect.subject.ids + effect.subject.members
+        for name in Set(effect.members.keys).union(effect.outerMembers.keys).subtracting(reserved).sorted() {
+            guard let value = reader.value(name) else { continue }
+            named.insert(ExactText(name))
+            members.append(JSONObject.Member(name: name, value: value))
+        }
+        if let place = effect.columns {
+            guard let object = reader.inner.value(place)?.object else {
+                issue("the row's columns are no object", line)
+                return nil
+            }
+            members = object.members.filter { !named.contains(ExactText($0.name)) } + members
+        }
+        var byteCount = 0
+        for member in members {
+            byteCount += member.value.canonicalBytes.count
+            guard byteCount <= Self.rowBytesMax else {
+                issue("the row has more than \(Self.rowBytesMax) bytes", line)
+                return nil
+            }
+        }
+        Steps.count(byteCount)
+        return JSONObject(distinct: members)
+    }
+}
