@@ -4,7 +4,8 @@ import Kinds
 /// Reads the events of one source by a decoder file (`DecoderFile`). Without a file it reads nothing.
 ///
 /// What it remembers: the events that it has seen, if the file looks for repeats; the things of sets that snapshots
-/// state; the newest version of each item. A compaction keeps the events of sets and items, and stores the rest as facts.
+/// state; the newest version of each item and row; places in the remote's order; what is kept for connections. A compaction
+/// keeps the events of sets, items, rows and kept values, and stores the rest as facts.
 struct FileDecoder: EventDecoder {
     /// A thing of a set: a message, or a channel or item, whose `second` is none, or a user in a scope.
     struct Member: Codable, Hashable, Sendable {
