@@ -6,6 +6,13 @@ package import Projections
 ///
 /// Not a bisection: readings may part and meet again, and the first event is asked for.
 package struct FirstDifference {
+    /// What a search finds.
+    package enum Result {
+        case first(FirstDifference)
+        /// After every event both have the same things; at the end the messages of these channels stand in another order.
+        case none(reordered: [EntityReference])
+    }
+
     package let event: Envelope
     /// The changes that the event made in each reading, in the order of the readings.
     package let changes: [[StateDifference]]
@@ -17,14 +24,15 @@ package struct FirstDifference {
     ///
     /// Cost: each event is folded twice, and in both states the rows that it touches are made.
     ///
-    /// - Returns: `nil` if both are the same after every event of the shorter one.
+    /// - Returns: without an event after which they differ, the channels whose messages stand in another order at the end;
+    ///   which event moved them is not looked for.
     /// - Throws: `EngineError` if they differ before the first event that both can fold.
     package static func find(
         _ sides: [(store: EventStore, options: ReplayOptions, end: SequenceNumber)],
         report: (_ place: SequenceNumber, _ end: SequenceNumber) -> Void
-    ) throws -> FirstDifference? {
+    ) throws -> Result {
         // Beyond the shorter one there is nothing to compare.
-        guard let end = sides.map(\.end).min() else { return nil }
+        guard let end = sides.map(\.end).min() else { return .none(reordered: []) }
         // States before the last compaction can no longer be folded.
         let decided = try sides.map { try $0.store.read { $0.decidedAt } }.max() ?? .zero
         var place = min(decided, end)
@@ -42,14 +50,16 @@ package struct FirstDifference {
             }
             if let one = states[0], let other = states[1], touched.contains(where: { rows($0, one) != rows($0, other) })
             {
-                return try firstDifference(at: place, sides)
+                return .first(try firstDifference(at: place, sides))
             }
             // Not for each event: a report takes a lock.
             if place.rawValue % 1_024 == 0 {
                 report(place, end)
             }
         }
-        return nil
+        guard let one = states[0], let other = states[1] else { return .none(reordered: []) }
+        let differences = StateDiff.differences(one, other).filter { $0.entity.kind != .issue }
+        return .none(reordered: differences.map(\.entity))
     }
 
     /// Folds one event into a state. The caller gives up its reference, so the fold copies nothing. It does not decode
@@ -93,7 +103,7 @@ package struct FirstDifference {
     private static func firstDifference(
         at sequence: SequenceNumber,
         _ sides: [(store: EventStore, options: ReplayOptions, end: SequenceNumber)]
-    ) throws -> FirstDifference? {
+    ) throws -> FirstDifference {
         var event: Envelope?
         let changes = try sides.map { side in
             var own: [StateDifference] = []
@@ -107,6 +117,7 @@ package struct FirstDifference {
             }
             return own
         }
-        return event.map { FirstDifference(event: $0, changes: changes) }
+        guard let event else { throw EngineError("diff --first: event \(sequence) is not held any more") }
+        return FirstDifference(event: event, changes: changes)
     }
 }

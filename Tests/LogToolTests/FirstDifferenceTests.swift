@@ -37,7 +37,7 @@ import Testing
     @Test func readingsThatNeverPartAreSaidToBeTheSame() throws {
         let run = try run("diff L L#vibechannel-ios --first")
         #expect(run.exitCode == 0)
-        #expect(run.output == "the two are the same after every event\n")
+        #expect(run.output == "the two have the same after every event, and in the same order at the end\n")
         #expect(try self.run("diff L L#vibechannel-ios --first --json").output == "{\"same\":true}\n")
         #expect(try self.run("diff L L#retrocast-web --first --explain").exitCode == 2)
         #expect(try self.run("diff L s.json --first").exitCode == 2)

@@ -158,14 +158,15 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             return (store: store, options: query.replayOptions, end: end)
         }
         let progress = output.progress("comparing event by event")
-        let difference = try FirstDifference.find(sides) { place, end in
+        let result = try FirstDifference.find(sides) { place, end in
             progress.report("comparing at \(place)", done: Int(place.rawValue), total: Int(end.rawValue))
         }
         progress.end()
         let output = output.standardOutput
-        try FirstDifferencePrinter(output: output, form: lists.form).print(difference)
+        try FirstDifferencePrinter(output: output, form: lists.form).print(result)
         try output.flush()
-        if difference != nil { throw Outcome.no }
+        if case .none(let channels) = result, channels.isEmpty { return }
+        throw Outcome.no
     }
 
     /// Both state documents, `a` first. Each is in memory as a whole, with all messages.
