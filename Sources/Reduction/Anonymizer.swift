@@ -212,16 +212,16 @@ package struct KeptTexts: Sendable {
 }
 
 extension Anonymizer {
-    /// Refuses events of sources that a decoder file reads: what must stay in their payloads stands in the file.
+    /// Refuses events of sources that a decoder file or a registered decoder reads: what must stay in their payloads is known
+    /// there alone.
     ///
     /// - Parameter operation: The operation's name in the error.
     static func refuse(_ decoders: Decoders, of events: [CandidateEvent], _ operation: String) throws {
-        guard let source = decoders.sources.first(where: { name in events.contains { $0.draft.source == name } }) else {
-            return
-        }
+        let read = events.first { decoders.reads($0.draft.kind, of: $0.draft.source) }
+        guard let source = read?.draft.source else { return }
         throw EngineError(
-            "\(operation): source \(source) is read by a decoder file, and which of its words must stay is not known; nothing was "
-                + "written",
+            "\(operation): source \(source) is read by a decoder file or a registered decoder, and which of its words must "
+                + "stay is not known; nothing was written",
             code: .no
         )
     }

@@ -187,7 +187,7 @@ import Testing
     private let states = KeptStates(rules: .canonical, build: "test")
 
     private var table: DerivedTable {
-        get throws { try store.derivedStore().table(KeptStates.name, version: states.version) }
+        get throws { try store.derivedStore().table(KeptStates.name, version: KeptStateOptions.tableVersion("test")) }
     }
 
     private var sequences: [SequenceNumber] {

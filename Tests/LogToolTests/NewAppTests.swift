@@ -75,7 +75,8 @@ import Testing
     /// The decoder of the page.
     private static func pageDecoder() throws -> String {
         let page = try String(contentsOf: PackageRoot.url.appending(path: "docs/evolution.md"), encoding: .utf8)
-        let code = try #require(page.components(separatedBy: "```swift\n").dropFirst().first)
+        let app = try #require(page.components(separatedBy: "## An app\n").last)
+        let code = try #require(app.components(separatedBy: "```swift\n").dropFirst().first)
         return "import EventLog\n\n" + (try #require(code.components(separatedBy: "```").first))
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 // docs/evolution.md: begin
 /// Reads `todo.change/1`: one change of a to-do list, an object with `op`, `id`, `text` and, since May, `due`.
-struct TodoDecoder: EventDecoder {
+struct TodoDecoder: SourceDecoder {
     init() {}
 
     mutating func decode(

@@ -12,13 +12,16 @@ public struct ReadSession: ~Copyable {
     public let decidedAt: SequenceNumber
     /// Whether an act names the facts. False in the session that a rewrite's proof gets: the act comes after it.
     private let hasAct: Bool
+    /// What a module above keeps with the store.
+    package let attachment: (any Sendable)?
 
     init(
         transaction: consuming ReadTransaction,
         generation: Generation,
         head: UInt64,
         decidedAt: SequenceNumber,
-        hasAct: Bool = true
+        hasAct: Bool = true,
+        attachment: (any Sendable)?
     ) {
         reader = LogReader(transaction.view, of: generation)
         self.transaction = transaction
@@ -26,6 +29,7 @@ public struct ReadSession: ~Copyable {
         self.head = SequenceNumber(head)
         self.decidedAt = decidedAt
         self.hasAct = hasAct
+        self.attachment = attachment
     }
 
     /// The sixteen random bytes that identify this log.

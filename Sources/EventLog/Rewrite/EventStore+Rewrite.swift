@@ -230,7 +230,8 @@ extension EventStore {
             generation: generation,
             head: head,
             decidedAt: decidedAt,
-            hasAct: false
+            hasAct: false,
+            attachment: attachment
         )
     }
 }

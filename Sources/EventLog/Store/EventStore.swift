@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One log on disk: appended to, read, and rewritten, by any number of threads and processes.
 public final class EventStore: Sendable {
     /// How a store waits and writes.
@@ -44,6 +46,15 @@ public final class EventStore: Sendable {
     let writer: LogCommit
     /// Takes appends under `fast` durability; `nil` under `synced`.
     let fast: AppendStream?
+    private let attached = Mutex<(any Sendable)?>(nil)
+
+    /// What a module above keeps with this store, and finds in the sessions that begin later. Not in the log.
+    var attachment: (any Sendable)? { attached.withLock { $0 } }
+
+    /// Replaces the attachment.
+    package func changeAttachment(_ change: ((any Sendable)?) -> any Sendable) {
+        attached.withLock { $0 = change($0) }
+    }
 
     private init(core: LogCore, path: String, options: Options) {
         self.core = core
@@ -159,7 +170,8 @@ public final class EventStore: Sendable {
                     transaction: transaction,
                     generation: generation,
                     head: head,
-                    decidedAt: decidedAt
+                    decidedAt: decidedAt,
+                    attachment: attachment
                 )
             }
             generation = try core.follow(from: generation)

@@ -46,7 +46,11 @@ struct ChannelIndex {
     /// Opens the index of a program's build and discards one that does not fit the log; `nil` if nothing may be written
     /// beside the log. Reads the hash of all events up to the head.
     init?(_ session: borrowing ReadSession, build: String) {
-        guard let table = try? session.derivedStore().table(Self.name, version: KeptStateOptions.tableVersion(build)),
+        guard
+            let table = try? session.derivedStore().table(
+                Self.name,
+                version: KeptStateOptions.tableVersion(build, session)
+            ),
             let identity = try? session.identity()
         else { return nil }
         self.table = table

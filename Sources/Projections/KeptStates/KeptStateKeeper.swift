@@ -32,6 +32,12 @@ public struct KeptStateOptions: Sendable {
     static func tableVersion(_ build: String) -> UInt32 {
         Hasher256.hash(Array(build.utf8)).bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
+
+    /// The same for the log of a session, with the decoders that are registered for it.
+    static func tableVersion(_ build: String, _ session: borrowing ReadSession) -> UInt32 {
+        let decoders = RegisteredDecoders(of: session).fingerprint
+        return tableVersion(decoders.isEmpty ? build : build + "\n" + decoders)
+    }
 }
 
 /// States kept beside a log, from which a replay begins instead of the first event. Serves one replay, on its thread.

@@ -17,9 +17,8 @@ struct KeptStates: Sendable {
     private let rules: ReadingRules
     /// The rules as the keys begin with them.
     private let rulesKey: [UInt8]
-    /// The table's version, which names the build: another build may encode states in another way, so its states are
-    /// never read.
-    let version: UInt32
+    /// The table's version names the build: another build may encode states in another way, so its states are never read.
+    private let build: String
 
     /// A kept state.
     struct Kept: Sendable {
@@ -81,7 +80,7 @@ struct KeptStates: Sendable {
     init(rules: ReadingRules, build: String) {
         self.rules = rules
         rulesKey = Array(rules.shortName.utf8)
-        version = KeptStateOptions.tableVersion(build)
+        self.build = build
         assert(rulesKey.count == ReadingRules.shortNameLength, "a key begins with the rules")
     }
 
@@ -256,11 +255,11 @@ struct KeptStates: Sendable {
 
     /// The table to write to; `nil` if nothing may be written beside the log.
     func writableTable(in session: borrowing ReadSession) -> DerivedTable? {
-        try? session.derivedStore().table(Self.name, version: version)
+        try? session.derivedStore().table(Self.name, version: KeptStateOptions.tableVersion(build, session))
     }
 
     private func table(in session: borrowing ReadSession) throws -> DerivedTable? {
-        try session.existingDerivedStore()?.table(Self.name, version: version)
+        try session.existingDerivedStore()?.table(Self.name, version: KeptStateOptions.tableVersion(build, session))
     }
 
     /// The key of a state's head.

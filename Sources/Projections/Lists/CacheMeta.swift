@@ -8,6 +8,8 @@ package struct CacheMeta: Equatable, Sendable {
     package static let version = 5
     private static let tableStart = "table:"
     private static let decoderStart = "decoder:"
+    /// The part that names the decoders that a program had registered.
+    private static let registeredName = "decoder:registered"
     /// What the value of `format` begins with, in caches of all versions.
     package static let formatStart = "eventlog.cache/"
     /// The value of `format` in a cache that this version makes.
@@ -46,6 +48,8 @@ package struct CacheMeta: Equatable, Sendable {
         var parts: [String: String] = [:]
         for (name, hash) in tables { parts[Self.tableStart + name] = hash }
         for decoder in DecoderVersion.allCases { parts[Self.decoderStart + decoder.rawValue] = "\(decoder.number)" }
+        let registered = state.decoders.registered.fingerprint
+        if !registered.isEmpty { parts[Self.registeredName] = registered }
         self.parts = parts
     }
 
@@ -87,9 +91,10 @@ package struct CacheMeta: Equatable, Sendable {
     }
 
     /// Whether the cache can follow a log: the log reaches the cache's sequence, and after it no compaction was decided and
-    /// no decoder file was put in force. The caller compares the identity.
+    /// no decoder file was put in force, and the same decoders are registered. The caller compares the identity.
     package func canContinue(in session: borrowing ReadSession) -> Bool {
         guard session.decidedAt <= sequence, sequence <= session.head else { return false }
+        guard parts[Self.registeredName] ?? "" == RegisteredDecoders(of: session).fingerprint else { return false }
         return (try? Decoders.changedAt(in: session)).map { $0 <= sequence } ?? false
     }
 

@@ -105,7 +105,7 @@ enum SummaryTable {
         build: String
     ) -> (sequence: SequenceNumber, value: Value)? {
         guard let derived = try? session.existingDerivedStore(),
-            let table = try? derived.table(name, version: KeptStateOptions.tableVersion(build)),
+            let table = try? derived.table(name, version: KeptStateOptions.tableVersion(build, session)),
             let bytes = try? table.value(at: Array(key.utf8)),
             let stored = try? StateDecoder.value(Stored<Value>.self, from: bytes),
             session.begins(with: stored.prefix),
@@ -134,7 +134,10 @@ enum SummaryTable {
     ) throws {
         guard session.head.rawValue >= UInt64(options.eventsMin) else { return }
         let stored = Stored(prefix: try session.prefix(through: session.head), value: value)
-        let table = try session.derivedStore().table(name, version: KeptStateOptions.tableVersion(options.build))
+        let table = try session.derivedStore().table(
+            name,
+            version: KeptStateOptions.tableVersion(options.build, session)
+        )
         try table.put([(Array(key.utf8), try StateEncoder.bytes(of: stored))])
     }
 }

@@ -103,7 +103,7 @@ extension SourceState {
     /// does not decode become issues.
     mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let family = family(of: envelope.kind)
-        let isOfFile = parts.decoderFile.isInForce && (family == .generic || envelope.kind.is(.serverSentEvent))
+        let isOfFile = parts.decoderFile.isInForce && parts.decoderFile.reads(envelope.kind, family)
         context.rules = rules.forEvents(of: isOfFile ? .generic : family)
         if family == .link, parts.decoderFile.isInForce { context.rules.formUnion(rules.forEvents(of: .generic)) }
         rowRules.formUnion(context.rules)
@@ -148,6 +148,8 @@ extension SourceState {
         case .gap: parts.recorderGaps.read(payload, context: &context)
         case .notice: if !context.rules.isEmpty { parts.commits.noteNotice(envelope) }
         case .unknown:
+            // A program with a decoder for the kind may read it later.
+            parts.decoderFile.noteUnread(envelope.sequence)
             context.issue("no decoder reads the kind \(envelope.kind)")
         }
     }

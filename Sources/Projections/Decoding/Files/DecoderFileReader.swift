@@ -19,7 +19,7 @@ struct DecoderFileReader {
     private static let partsMax = 4096
 
     /// How many keys of events count as seen, and the most that a file may ask for.
-    private static let (keysDefault, keysMax) = (100_000, 1_000_000)
+    private static let keysMax = 1_000_000
 
     var shapes: [String: [String: DecoderValue]] = [:]
     /// The lists of steps that rules and later lists name, and how many parts each has, those of lists in it included.
@@ -103,7 +103,7 @@ struct DecoderFileReader {
         let when = try members["when"].map { node throws(DecoderFileError) in try tests(node) } ?? DecoderTests.any
         switch (members["key"], members["grows"]) {
         case (let key?, nil):
-            let count = members["keep"].map { $0.text.flatMap { Int($0) } ?? 0 } ?? Self.keysDefault
+            let count = members["keep"].map { $0.text.flatMap { Int($0) } ?? 0 } ?? DecoderSeenKeys.countDefault
             guard (1...Self.keysMax).contains(count) else {
                 throw DecoderFileError(members.line("keep"), "keep is how many keys count, from 1 to \(Self.keysMax)")
             }

@@ -2,7 +2,7 @@ import EventLog
 
 /// Messages, what edits and takes back, and reactions.
 extension DecoderRun {
-    mutating func message(_ reader: EffectReader, _ line: Int) {
+    mutating func message(_ reader: EffectReader, _ line: Int?) {
         guard let channel = id("channel", reader, line), let id = id("id", reader, line) else { return }
         let effect = reader.effect
         let key = MessageKey(channel: channel, id: id)
@@ -61,7 +61,7 @@ extension DecoderRun {
     }
 
     /// Carries out an edit, or keeps it until its message comes. Only the message's author edits it.
-    private mutating func edit(_ said: StatedMessage, _ key: MessageKey, _ reader: EffectReader, _ line: Int) {
+    private mutating func edit(_ said: StatedMessage, _ key: MessageKey, _ reader: EffectReader, _ line: Int?) {
         guard let text = reader.own else { return issue("the edit has no id of its own", line) }
         guard let version = said.version.known else { return issue("the edit has no version", line) }
         let (own, sequence) = (context.names.id(text), context.event.sequence.rawValue)
@@ -93,7 +93,7 @@ extension DecoderRun {
     }
 
     /// Takes back what an event did.
-    mutating func retract(_ reader: EffectReader, _ line: Int) {
+    mutating func retract(_ reader: EffectReader, _ line: Int?) {
         guard let id = id("id", reader, line) else { return }
         if context.rules.contains(.deletionOfUnseenIsForgotten), !decoder.relations.hasSeen(id) { return }
         switch decoder.relations.retract(id, at: context.event.sequence.rawValue) {
@@ -130,7 +130,7 @@ extension DecoderRun {
         return .stand(found)
     }
 
-    mutating func reaction(_ reader: EffectReader, _ line: Int) {
+    mutating func reaction(_ reader: EffectReader, _ line: Int?) {
         guard let channel = id("channel", reader, line), let message = id("id", reader, line) else { return }
         let key = MessageKey(channel: channel, id: message)
         if reader.effect.operation == .clear {

@@ -5,7 +5,7 @@ extension DecoderRun {
     /// The most bytes of the values of one change: a file may name one value many times.
     private static let rowBytesMax = 8 << 20
 
-    mutating func row(_ reader: EffectReader, _ line: Int) {
+    mutating func row(_ reader: EffectReader, _ line: Int?) {
         guard let table = id("table", reader, line), let id = id("id", reader, line) else { return }
         decoder.rowCount += 1
         let effect = reader.effect
@@ -62,7 +62,7 @@ extension DecoderRun {
 
     /// The columns that an effect states: the members of the object at `columns`, and those of the shape and of `with` in
     /// their place; `nil`, with an issue, if they cannot be read.
-    private mutating func columns(_ reader: EffectReader, _ line: Int) -> JSONObject? {
+    private mutating func columns(_ reader: EffectReader, _ line: Int?) -> JSONObject? {
         let effect = reader.effect
         var members: [JSONObject.Member] = []
         var named: Set<ExactText> = []

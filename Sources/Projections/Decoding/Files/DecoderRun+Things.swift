@@ -2,7 +2,7 @@ import EventLog
 
 /// Channels, users, items, sessions and places.
 extension DecoderRun {
-    mutating func channel(_ reader: EffectReader, _ line: Int) {
+    mutating func channel(_ reader: EffectReader, _ line: Int?) {
         guard let id = id("id", reader, line) else { return }
         let effect = reader.effect
         if effect.operation == .make, decoder.stated.contains(id) { return }
@@ -29,7 +29,7 @@ extension DecoderRun {
         )
     }
 
-    mutating func user(_ reader: EffectReader, _ line: Int) {
+    mutating func user(_ reader: EffectReader, _ line: Int?) {
         guard let id = id("id", reader, line) else { return }
         // Users of the whole source have the source's scope, whose name is empty in no remote.
         let scope = context.names.id(reader.id("scope") ?? DecoderRun.wholeScope)
@@ -45,7 +45,7 @@ extension DecoderRun {
     /// The scope of users that are known to the whole source.
     static let wholeScope = "everyone"
 
-    mutating func item(_ reader: EffectReader, _ line: Int) {
+    mutating func item(_ reader: EffectReader, _ line: Int?) {
         guard let list = id("list", reader, line), let id = id("id", reader, line) else { return }
         let effect = reader.effect
         let version = reader.time("version")
@@ -96,7 +96,7 @@ extension DecoderRun {
         )
     }
 
-    mutating func session(_ reader: EffectReader, _ line: Int) {
+    mutating func session(_ reader: EffectReader, _ line: Int?) {
         guard let id = id("id", reader, line) else { return }
         guard reader.effect.operation != .delete else { return changes.append(.session(.removed(id))) }
         guard let status = reader.text("status").known, StatusText.states.contains(status) else {
@@ -123,18 +123,18 @@ extension DecoderRun {
 
     /// What orders a message. One that is not known to have a place gets the last one, unless it is edited.
     mutating func order(of key: MessageKey, isEdit: Bool = false) -> MessageOrder {
-        switch decoder.file?.order {
-        case .creation?: return .byCreation
-        case .place?:
+        switch decoder.order {
+        case .creation: return .byCreation
+        case .place:
             if let number = decoder.places.number(of: key.id, in: key.channel) { return .at(number) }
             return isEdit ? .byID : .at(decoder.places.place(key.id, in: key.channel, before: nil))
-        case .id?, nil: return .byID
+        case .id: return .byID
         }
     }
 
     /// Gives a thing its place: the last one, or in front of the one that a token stands for, each further one of the event in
     /// front of the one before. A token that stands for nothing means the first place.
-    mutating func place(_ reader: EffectReader, _ line: Int) {
+    mutating func place(_ reader: EffectReader, _ line: Int?) {
         guard let channel = id("channel", reader, line), let id = id("id", reader, line) else { return }
         if reader.effect.ids["before"] != nil {
             guard let token = self.id("before", reader, line) else { return }

@@ -18,8 +18,7 @@ struct DecoderRun {
     /// The most issues of one event: a bad list would otherwise have one for each element.
     private static let issuesMax = 16
 
-    /// Carries out a rule for an event. The decoder, the changes and the context are lent for that time, since a copy of
-    /// either would be made whole when it changes.
+    /// Carries out a rule for an event.
     static func carryOut(
         _ rule: DecoderStep,
         _ scope: inout DecoderScope,
@@ -27,13 +26,36 @@ struct DecoderRun {
         _ changes: inout [Change],
         _ context: inout FoldContext
     ) {
-        var run = DecoderRun(
-            decoder: FileDecoder(),
-            changes: [],
-            context: FoldContext(names: Names(), event: context.event)
-        )
+        carryOut(&decoder, &changes, &context) { $0.carryOut(rule, &scope, isRule: true) }
+    }
+
+    /// Has a registered decoder read an event.
+    static func carryOut(
+        _ reader: any EventDecoder,
+        _ event: ReceivedEvent,
+        _ decoder: inout FileDecoder,
+        _ changes: inout [Change],
+        _ context: inout FoldContext
+    ) {
+        carryOut(&decoder, &changes, &context) { run in
+            var builder = ChangeBuilder(run: DecoderRun(at: run.context.event))
+            swap(&builder.run, &run)
+            reader.decode(event, into: &builder)
+            swap(&builder.run, &run)
+        }
+    }
+
+    /// Carries out an event. The decoder, the changes and the context are lent for that time, since a copy of either would be
+    /// made whole when it changes.
+    private static func carryOut(
+        _ decoder: inout FileDecoder,
+        _ changes: inout [Change],
+        _ context: inout FoldContext,
+        _ work: (inout DecoderRun) -> Void
+    ) {
+        var run = DecoderRun(at: context.event)
         run.lend(&decoder, &changes, &context)
-        run.carryOut(rule, &scope, isRule: true)
+        work(&run)
         run.finish()
         run.lend(&decoder, &changes, &context)
     }
@@ -48,8 +70,9 @@ struct DecoderRun {
         swap(&self.context, &context)
     }
 
-    private init(decoder: FileDecoder, changes: [Change], context: FoldContext) {
-        (self.decoder, self.changes, self.context) = (decoder, changes, context)
+    private init(at event: EventReference) {
+        (decoder, changes) = (FileDecoder(), [])
+        context = FoldContext(names: Names(), event: event)
     }
 
     // MARK: - Steps
@@ -100,9 +123,10 @@ struct DecoderRun {
         scope.keep(decoder.kept.values(of: scope.connection))
     }
 
-    mutating func issue(_ reason: String, _ line: Int) {
+    /// - Parameter line: The line of the file; `nil` of a registered decoder.
+    mutating func issue(_ reason: String, _ line: Int?) {
         guard context.reasons.count < Self.issuesMax else { return silentCount += 1 }
-        context.issue("decoder \(decoder.file?.name ?? ""), line \(line): \(reason)")
+        context.issue("decoder \(decoder.name)\(line.map { ", line \($0)" } ?? ""): \(reason)")
     }
 
     // MARK: - Effects
@@ -110,11 +134,11 @@ struct DecoderRun {
     /// - Parameters:
     ///   - inner: where the members of the shape are.
     ///   - outer: where the ids of `at` and the members of `with` are.
-    private mutating func apply(
+    mutating func apply(
         _ effect: DecoderEffect,
         _ inner: DecoderScope,
         _ outer: DecoderScope,
-        _ line: Int
+        _ line: Int?
     ) {
         if effect.operation == .snapshot {
             if let name = setName(effect, outer), known.insert(name).inserted { snapshots.append(name) }
@@ -150,7 +174,7 @@ struct DecoderRun {
     }
 
     /// The handle of an id; `nil`, with an issue, if it is no text or number.
-    mutating func id(_ name: String, _ reader: EffectReader, _ line: Int) -> EntityID? {
+    mutating func id(_ name: String, _ reader: EffectReader, _ line: Int?) -> EntityID? {
         guard let text = reader.id(name), !text.isEmpty else {
             issue("the \(reader.effect.subject.rawValue) has no \(name)", line)
             return nil
@@ -182,7 +206,7 @@ struct DecoderRun {
     /// Removes what the sets held that this event states as a whole, and did not state.
     private mutating func finish() {
         if silentCount > 0, context.reasons.count <= Self.issuesMax {
-            context.issue("decoder \(decoder.file?.name ?? ""): \(silentCount) more issues of the event are left out")
+            context.issue("decoder \(decoder.name): \(silentCount) more issues of the event are left out")
         }
         for name in snapshots where !context.rules.contains(.snapshotRemovesNothing) {
             let here = stated[name] ?? []

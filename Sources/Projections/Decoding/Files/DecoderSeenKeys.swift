@@ -1,5 +1,8 @@
 /// The keys by which repeated events are found, so many as a file keeps: of more, the ones that came first are forgotten.
 struct DecoderSeenKeys: Codable, Sendable {
+    /// How many keys count where nothing else is said.
+    static let countDefault = 100_000
+
     private var sequences: [ChangeIdentity: UInt64] = [:]
     /// In the order in which they came; those in front of `start` are forgotten.
     private var order: [ChangeIdentity] = []

@@ -12,6 +12,8 @@ public struct Decoders: Sendable {
 
     private var files: [SourceName: DecoderFile] = [:]
     private var faults: [SourceName: String] = [:]
+    /// The decoders in Swift that the program has registered for the log.
+    var registered = RegisteredDecoders()
 
     /// No files.
     public init() {}
@@ -36,12 +38,13 @@ public struct Decoders: Sendable {
         return .object(members)
     }
 
-    /// The files in force in a log. Cost: O(1) for a log without acts of the kind.
+    /// The files in force in a log, and the decoders that were registered for it. Cost: O(1) for a log without acts of the kind.
     ///
     /// A file that this program cannot read is no error: each event of its source is an issue then.
     ///
     /// - Throws: `EventLogError` if the log cannot be read.
     public init(inForce session: borrowing ReadSession) throws {
+        registered = RegisteredDecoders(of: session)
         for (name, act) in try Self.acts(session) { take(act.envelope, act.payload, source: name) }
     }
 

@@ -1,12 +1,14 @@
 import EventLog
 import Kinds
 
-/// Reads the events of one source by a decoder file (`DecoderFile`). Without a file it reads nothing.
+/// Reads the events of one source by a decoder file (`DecoderFile`), or by a registered decoder (`EventDecoder`). Without
+/// either it reads nothing.
 ///
 /// What it remembers: the events that it has seen, if the file looks for repeats; the things of sets that snapshots
-/// state; the newest version of each item and row; places in the remote's order; what is kept for connections. A compaction
-/// keeps the events of sets, items, rows and kept values, and stores the rest as facts.
-struct FileDecoder: EventDecoder {
+/// state; the newest version of each item and row; places in the remote's order; what is kept for connections; what a
+/// registered decoder remembers. A compaction keeps the events of sets, items, rows, kept values and memories, and stores the
+/// rest as facts.
+struct FileDecoder: SourceDecoder {
     /// A thing of a set: a message, or a channel or item, whose `second` is none, or a user in a scope.
     struct Member: Codable, Hashable, Sendable {
         let subject: UInt8
@@ -41,6 +43,11 @@ struct FileDecoder: EventDecoder {
     private(set) var file: DecoderFile?
     /// Why the file in force cannot be read; `nil` if it can, or there is none. Not saved.
     private(set) var fault: String?
+    /// The decoder that is registered for the source, and those for kinds. Not saved.
+    private var registered: (any EventDecoder)?
+    private var kinds: [EventKind: any EventDecoder] = [:]
+    /// The registered decoder that reads the event; `nil` if the file does. Not saved.
+    private var reader: (any EventDecoder)?
     /// The log's key, under which repeats are found (I26). Not saved.
     var key = FrameKey.none
 
@@ -61,6 +68,8 @@ struct FileDecoder: EventDecoder {
     var kept = DecoderKept()
     /// The order of what has a place.
     var places = DecoderPlaces()
+    /// What a registered decoder remembers.
+    var memory = DecoderMemory()
     /// The first and last event of each run of events that no file read.
     private var unread: [[UInt64]] = []
     /// The last event accounted for by facts. A compacted log replays kept events up to here again.
@@ -76,17 +85,38 @@ struct FileDecoder: EventDecoder {
     private(set) var tookRepeat = false
 
     private enum CodingKeys: CodingKey {
-        case seen, lastNumber, sets, items, rows, kept, stated, relations, places, unread, upTo, last
+        case seen, lastNumber, sets, items, rows, kept, stated, relations, places, memory, unread, upTo, last
     }
 
     init() {}
 
-    /// Whether the source's events are read by a file, or would be if it could be read.
-    var isInForce: Bool { file != nil || fault != nil }
+    /// Whether events may be read by a file, or would be if it could be read, or by a registered decoder.
+    var isInForce: Bool { hasFile || registered != nil || !kinds.isEmpty }
 
-    /// Sets the file by which the next events are read.
+    private var hasFile: Bool { file != nil || fault != nil }
+
+    /// Whether events of a kind are read by the file or a registered decoder.
+    func reads(_ kind: EventKind, _ family: EventFamily) -> Bool {
+        guard family == .generic || family == .unknown || kind.is(.serverSentEvent) else { return false }
+        return (hasFile && family != .unknown) || registered != nil || kinds[kind] != nil
+    }
+
+    /// The name of the decoder that reads the event.
+    var name: String { reader?.name ?? file?.name ?? "" }
+
+    /// What orders the messages of a channel.
+    var order: DecoderOrder {
+        switch reader?.messageOrdering {
+        case .byID?: .id
+        case .byCreation?: .creation
+        case nil: file?.order ?? .id
+        }
+    }
+
+    /// Sets the file and the registered decoders by which the next events are read.
     mutating func use(_ decoders: Decoders, for source: SourceName) {
         (file, fault) = (decoders[source], decoders.fault(of: source))
+        (registered, kinds) = (decoders.registered.sources[source], decoders.registered.kinds)
     }
 
     /// Forgets what was seen and stated, as a client does that begins anew. What was deleted for ever stays so.
@@ -110,8 +140,16 @@ struct FileDecoder: EventDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
+        let isLink = envelope.kind.is(.recorderLink)
+        reader = isLink ? nil : registered ?? kinds[envelope.kind]
+        if let reader {
+            last = envelope.sequence.rawValue
+            (takenLine, tookRepeat, rowCount) = (nil, false, 0)
+            let event = ReceivedEvent(envelope: envelope, payload: Array(payload))
+            return DecoderRun.carryOut(reader, event, &self, &changes, &context)
+        }
         guard let file else {
-            if envelope.kind.is(.recorderLink) { return }
+            if isLink { return }
             if let fault { return context.issue(fault) }
             return
         }
@@ -171,11 +209,7 @@ struct FileDecoder: EventDecoder {
         switch dedupe.rule {
         case .key(let value, let count):
             guard let text = scope.value(value)?.writtenText else { return false }
-            let identity = ChangeIdentity(Array(text.utf8).withUnsafeBytes { key.hash($0) })
-            if let first = seen[identity] { return first < sequence }
-            // What a compaction has kept of earlier events was no repeat, also where its key is forgotten.
-            if sequence > upTo { seen.add(identity, at: sequence, keeping: count) }
-            return false
+            return isRepeat(key: text, sequence, keeping: count)
         case .grows(let value, let begins):
             // What a compaction has kept of earlier events had an effect.
             if sequence <= upTo { return false }
@@ -191,6 +225,15 @@ struct FileDecoder: EventDecoder {
         }
     }
 
+    /// Whether an earlier event had a key. Notes it if not.
+    mutating func isRepeat(key text: String, _ sequence: UInt64, keeping count: Int) -> Bool {
+        let identity = ChangeIdentity(Array(text.utf8).withUnsafeBytes { key.hash($0) })
+        if let first = seen[identity] { return first < sequence }
+        // What a compaction has kept of earlier events was no repeat, also where its key is forgotten.
+        if sequence > upTo { seen.add(identity, at: sequence, keeping: count) }
+        return false
+    }
+
     // MARK: - Compactions
 
     func collectNeeded(into sequences: inout SequenceSet) {
@@ -199,6 +242,7 @@ struct FileDecoder: EventDecoder {
         for row in rows.values { sequences.insert(row.sequence) }
         relations.collectNeeded(into: &sequences)
         kept.collectNeeded(into: &sequences)
+        for sequence in memory.sequences { sequences.insert(sequence) }
         for run in unread { for sequence in run[0]...run[1] { sequences.insert(sequence) } }
     }
 
@@ -214,6 +258,7 @@ struct FileDecoder: EventDecoder {
         }
         take(relations.waitingForm(names))
         if let form = kept.normalForm { take(form) }
+        if let form = memory.normalForm { take(form) }
         take(.array(stated.map { names.text($0) }.sorted().map { .string($0) }))
         for (key, row) in rows.sorted(by: { $0.key.precedes($1.key, names) }) {
             let version = row.version?.normalForm ?? .null

@@ -12,7 +12,7 @@ import Kinds
 /// of a rule for messages must therefore change both.
 ///
 /// Source of the protocol: the upstream server's `internal/gateway/events.go` and `internal/models`.
-struct GatewayDecoder: EventDecoder {
+struct GatewayDecoder: SourceDecoder {
     static let frameKind = KnownKind.gatewayFrame.rawValue
     private static let linkKind = KnownKind.recorderLink.rawValue
 

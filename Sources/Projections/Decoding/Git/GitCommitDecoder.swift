@@ -10,7 +10,7 @@ import Kinds
 ///
 /// `GitHistory` has the trees, `GitStep` finds a commit's own deeds, and `GitScene` turns them into changes. A commit
 /// that the log has already changes nothing.
-struct GitCommitDecoder: EventDecoder {
+struct GitCommitDecoder: SourceDecoder {
     private static let rewriteKind = KnownKind.gitRewrite.rawValue
 
     var history = GitHistory()

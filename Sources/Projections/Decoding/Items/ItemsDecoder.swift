@@ -9,7 +9,7 @@ import Kinds
 ///
 /// Every snapshot replaces a whole list, so canonically the decoder needs no memory but that of its connections: the
 /// snapshots of a time without one are missing.
-struct ItemsDecoder: EventDecoder {
+struct ItemsDecoder: SourceDecoder {
     /// The project that the client requested last; `nil` canonically and until a request. Only profiles use it.
     private var viewed: EntityID?
     /// Whether a connection opened before. Only profiles use it.

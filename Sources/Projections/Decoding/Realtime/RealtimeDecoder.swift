@@ -8,7 +8,7 @@ import Kinds
 /// Only inbound `postgres_changes` frames and answers change rows. Rows of `conversations` become channels and
 /// messages, rows of `tasks` become items. The decoder keeps these rows: a late change takes effect among earlier ones.
 /// Rows of all other tables go to the fold `Rows`, which keeps them itself.
-struct RealtimeDecoder: EventDecoder {
+struct RealtimeDecoder: SourceDecoder {
     private var conversations = RealtimeConversations()
     private var tasks = RealtimeTasks()
     private var subscriptions = RealtimeSubscriptions()

@@ -7,7 +7,7 @@ import EventLog
 /// query's window. A record already seen in this version (`modified`) or a later one changes nothing.
 ///
 /// Versions outlive their records, so an answer from before a removal does not bring the record back.
-struct CloudKitDecoder: EventDecoder {
+struct CloudKitDecoder: SourceDecoder {
     /// The newest version of a record in milliseconds since 1970 (UTC), and the sequences of the events that each
     /// brought a newer one, in log order.
     private struct Version: Codable {

@@ -8,7 +8,7 @@ import JSON
 /// the file's name. A byte of it that is no UTF-8 is written as `%XX`, and a `%` that would be read as such a byte as `%25`.
 ///
 /// A file states its whole content, so canonically the decoder needs no memory.
-struct StatusFileDecoder: EventDecoder {
+struct StatusFileDecoder: SourceDecoder {
     /// The uploads to the cloud. Only profiles of clients that read the cloud use it.
     private var uploads = StatusUploads()
 

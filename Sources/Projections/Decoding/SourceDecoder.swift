@@ -5,7 +5,7 @@ import EventLog
 /// A decoder is a pure value, like a fold: the same events give the same changes (I10). A payload that does not decode
 /// becomes an issue in the context, never a crash, never silence (I11). A decoder belongs to one source and never sees
 /// the folds.
-protocol EventDecoder: StatePart {
+protocol SourceDecoder: StatePart {
     init()
 
     /// Reads one event and appends its changes. `payload` is valid only during the call. Events come in log order, each

@@ -1,0 +1,217 @@
+public import EventLog
+
+/// Takes the changes that an `EventDecoder` reads out of one event. Ids are texts, as the remote writes them.
+///
+/// Its rules are those of decoder files (docs/decoders.md): a version that is older than the known one changes nothing, what
+/// was deleted for ever does not come back, and a snapshot removes what it does not state. A change that lacks its ids is an
+/// issue, and the others count. Each call costs O(its values); `snapshot` O(the set), at the end of the event.
+public struct ChangeBuilder {
+    var run: DecoderRun
+
+    /// A set of things that the remote also states as a whole, such as the messages of a page.
+    public struct ThingSet: Hashable, Sendable {
+        /// The set's name, and what divides it, such as a channel.
+        public let name, scope: String
+
+        /// Names a set.
+        public init(_ name: String, scope: String = "") {
+            (self.name, self.scope) = (name, scope)
+        }
+    }
+
+    // MARK: - What earlier events said
+
+    /// Whether an earlier event of the source had this key, by which the remote repeats itself. Notes the key: the last 100,000
+    /// of a source count. A compaction keeps what is noted.
+    public mutating func isRepeat(_ key: String) -> Bool {
+        run.decoder.isRepeat(key: key, run.context.event.sequence.rawValue, keeping: DecoderSeenKeys.countDefault)
+    }
+
+    /// What an earlier event of the source has remembered under a key; `nil` for nothing.
+    public func remembered(_ key: String) -> String? { run.decoder.memory.texts[ExactText(key)] }
+
+    /// Remembers a text for later events of the source; `nil` forgets it. A compaction keeps every event that remembers or
+    /// forgets something, so only what other events must know belongs here.
+    public mutating func remember(_ text: String?, as key: String) {
+        run.decoder.memory.set(text, ExactText(key), at: run.context.event.sequence.rawValue)
+    }
+
+    /// Records an issue at this event: what cannot be read and why; lower case, without a full stop, a secret or a
+    /// message's text. After 16 issues of one event the others are counted.
+    public mutating func issue(_ reason: String) { run.issue(reason, nil) }
+
+    // MARK: - Sets
+
+    /// This event states the whole set: what the set held and this event does not state is gone.
+    public mutating func snapshot(of set: ThingSet) {
+        var effect = EffectText(.snapshot, .message)
+        effect.set = set
+        apply(effect)
+    }
+
+    // MARK: - Channels, users, sessions
+
+    /// States a channel until `replaceChannel` has stated it.
+    public mutating func makeChannel(_ id: String, name: String? = nil, kind: String? = nil, in set: ThingSet? = nil) {
+        channel(.make, id, name, kind, nil, set)
+    }
+
+    /// States a channel whole.
+    public mutating func replaceChannel(
+        _ id: String,
+        name: String? = nil,
+        kind: String? = nil,
+        topic: String? = nil,
+        in set: ThingSet? = nil
+    ) {
+        channel(.replace, id, name, kind, topic, set)
+    }
+
+    /// The channel is gone, and its messages with it; for ever, or until it is stated again.
+    public mutating func deleteChannel(_ id: String, isForEver: Bool = false, in set: ThingSet? = nil) {
+        var effect = EffectText(.delete, .channel)
+        effect.ids = ["id": .text(id)]
+        (effect.isForEver, effect.set) = (isForEver, set)
+        apply(effect)
+    }
+
+    private mutating func channel(
+        _ operation: DecoderEffect.Operation,
+        _ id: String,
+        _ name: String?,
+        _ kind: String?,
+        _ topic: String?,
+        _ set: ThingSet?
+    ) {
+        var effect = EffectText(operation, .channel)
+        effect.ids = ["id": .text(id)]
+        effect.state("name", name)
+        effect.state("kind", kind)
+        effect.state("topic", topic)
+        effect.set = set
+        apply(effect)
+    }
+
+    /// States a user's name in a scope, such as a channel; without one for the whole source.
+    public mutating func replaceUser(_ id: String, name: String?, scope: String? = nil, in set: ThingSet? = nil) {
+        var effect = EffectText(.replace, .user)
+        effect.ids = ["id": .text(id)]
+        if let scope { effect.ids["scope"] = .text(scope) }
+        effect.state("name", name)
+        effect.set = set
+        apply(effect)
+    }
+
+    /// The user is gone from the scope.
+    public mutating func deleteUser(_ id: String, scope: String? = nil, in set: ThingSet? = nil) {
+        var effect = EffectText(.delete, .user)
+        effect.ids = ["id": .text(id)]
+        if let scope { effect.ids["scope"] = .text(scope) }
+        effect.set = set
+        apply(effect)
+    }
+
+    /// States a session's status: `working`, `idle`, `needs_input` or `not_running`.
+    ///
+    /// - Parameter time: when the remote observed it; the time of receipt if it does not say.
+    public mutating func replaceSession(
+        _ id: String,
+        status: String,
+        project: String? = nil,
+        device: String? = nil,
+        time: Timestamp? = nil
+    ) {
+        var effect = EffectText(.replace, .session)
+        effect.ids = ["id": .text(id)]
+        effect.state("status", status)
+        effect.state("project", project)
+        effect.state("device", device)
+        effect.state("timestamp", time)
+        apply(effect)
+    }
+
+    /// The session is gone.
+    public mutating func deleteSession(_ id: String) {
+        var effect = EffectText(.delete, .session)
+        effect.ids = ["id": .text(id)]
+        apply(effect)
+    }
+
+    /// A user types in a channel, for the eight seconds from the time of receipt.
+    public mutating func typing(_ user: String, in channel: String) {
+        var effect = EffectText(.replace, .typing)
+        effect.ids = ["user": .text(user), "channel": .text(channel)]
+        apply(effect)
+    }
+
+    /// States a user's status, such as `online`.
+    public mutating func presence(_ user: String, status: String) {
+        var effect = EffectText(.replace, .presence)
+        effect.ids = ["user": .text(user)]
+        effect.state("status", status)
+        apply(effect)
+    }
+
+    // MARK: - Items
+
+    /// States an item whole. An older version than the known one changes nothing.
+    public mutating func replace(_ item: ItemStatement, in set: ThingSet? = nil) {
+        var effect = EffectText(.replace, .item)
+        effect.ids = ["list": .text(item.list), "id": .text(item.id)]
+        effect.state("text", item.text)
+        effect.state("status", item.status)
+        effect.state("created", item.created)
+        effect.state("version", item.version)
+        effect.state("done", json: .bool(item.isDone))
+        for member in item.extra.members { effect.state(member.name, json: member.value) }
+        effect.set = set
+        apply(effect)
+    }
+
+    /// The item is gone; for ever, or until it is stated again.
+    public mutating func deleteItem(
+        _ id: String,
+        list: String,
+        version: Timestamp? = nil,
+        isForEver: Bool = true,
+        in set: ThingSet? = nil
+    ) {
+        var effect = EffectText(.delete, .item)
+        effect.ids = ["list": .text(list), "id": .text(id)]
+        effect.state("version", version)
+        (effect.isForEver, effect.set) = (isForEver, set)
+        apply(effect)
+    }
+
+    mutating func apply(_ effect: EffectText) { effect.apply(to: &run) }
+}
+
+/// What an event says of an item.
+public struct ItemStatement: Sendable {
+    /// The ids of the list and of the item, which is one thing in whatever list it is.
+    public var list, id: String
+    /// The text, the status in the remote's words, and when it was made, as the remote writes it.
+    public var text, status, created: String?
+    /// Whether it is done.
+    public var isDone: Bool
+    /// The time that orders the versions of the item.
+    public var version: Timestamp?
+    /// Further members, of those that decoder files know: `order`, `parent`, `section`, `assignee`, `due`, `labels` and
+    /// `doneAt`; others are passed over.
+    public var extra: JSONObject
+
+    /// States an item.
+    public init(
+        list: String,
+        id: String,
+        text: String? = nil,
+        isDone: Bool = false,
+        status: String? = nil,
+        created: String? = nil,
+        version: Timestamp? = nil,
+        extra: JSONObject = JSONObject()
+    ) {
+        (self.list, self.id, self.text, self.isDone) = (list, id, text, isDone)
+        (self.status, self.created, self.version, self.extra) = (status, created, version, extra)
+    }
+}
