@@ -47,6 +47,7 @@ import Testing
         try record()
         let before = try run("replay", log)
         #expect(before.errors.contains("no decoder file reads source chat (ws.frame/1)"))
+        #expect(before.errors.contains("logtool decoder infer \(log) --source chat -o FILE"))
         #expect(before.errors.contains("logtool decoder \(log) set chat FILE"))
         let check = try run("decoder", "check", folder.path("chat.decoder.yaml"), log)
         #expect(check.output.contains("1 of 1 samples"))
@@ -65,6 +66,23 @@ import Testing
         #expect(try run("history", log, "message:chat/r1/a").output.contains("deleted"))
         #expect(try run("audit", log, "--deletes").output.contains("hi"))
         try run("verify", log, "--deep")
+    }
+
+    /// A file that is proposed leads to the same threads, from the capture and from the log.
+    @Test func aProposedFileLeadsToThreads() throws {
+        try record()
+        let path = folder.path("proposed.decoder.yaml")
+        let proposed = try run("decoder", "infer", folder.path("frames.ndjson"), "--source", "chat", "-o", path)
+        #expect(proposed.errors.contains("looked at 3 of 3 events"))
+        let document = try JSONValue.parse(try run("decoder", "infer", log, "--json").output)
+        #expect(document["file"]?.string == (try String(contentsOf: URL(filePath: path), encoding: .utf8)))
+        #expect(try run("decoder", "check", path, log).output.contains("2 of 2 samples"))
+        try run("decoder", log, "set", "chat", path)
+        let replay = try run("replay", log)
+        #expect(replay.output.contains("deleted message: hi"))
+        #expect(replay.output.contains("└─ bo: hello"))
+        try run("decoder", "infer", log, "--source", "none", fails: 2)
+        try run("decoder", "check", path, "-o", path, fails: 2)
     }
 
     /// A file counts at every point, and states that were kept with another are made anew.

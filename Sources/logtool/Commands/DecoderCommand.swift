@@ -10,9 +10,10 @@ import Projections
 struct DecoderCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "decoder",
-        abstract: "Say how the payloads of any app are read: check, set and explain decoder files.",
+        abstract: "Say how the payloads of any app are read: infer, check, set and explain decoder files.",
         usage: """
             logtool decoder check FILE [LOG] [--source S] [--json]
+            logtool decoder infer CAPTURE|LOG [--source S] [-o FILE] [--json]
             logtool decoder LOG [--json]
             logtool decoder LOG set SOURCE FILE
             logtool decoder LOG unset SOURCE
@@ -23,10 +24,18 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
             A decoder file is data, not a program: rules of tests, loops over a payload, and effects (docs/decoders.md). The file \
             in force for a source counts at every point of the log, since it says how bytes are read, not what happened. Setting one \
             changes no event: states and caches made with another file are made anew.
+
+            infer proposes a file for a capture of WebSocket frames and answers, or for a source of a log: a guess to begin with, \
+            with its reasons as comments. It looks at 20,000 events and 32 MiB of payloads at most. No text, name or id of a payload \
+            gets into the file.
             """
     )
 
     static let examples = [
+        Example(
+            "logtool decoder infer frames.ndjson -o chat.decoder.yaml",
+            "a first file for an app that nobody has described"
+        ),
         Example("logtool decoder check chat.decoder.yaml", "do its samples give what they must?"),
         Example(
             "logtool decoder check chat.decoder.yaml bug.eventlog",
@@ -39,14 +48,22 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
     @Argument(help: ArgumentHelp("What to do, and on what.", valueName: "words"), completion: .file())
     var words: [String] = []
 
-    @Option(help: ArgumentHelp("Only events of this source; with check.", valueName: "source"))
+    @Option(help: ArgumentHelp("Only events of this source; with check and infer.", valueName: "source"))
     var source: String?
+
+    @Option(
+        name: .customShort("o"),
+        help: ArgumentHelp("Write the proposed file there; with infer.", valueName: "file"),
+        completion: .file()
+    )
+    var target: String?
 
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
     private enum Task {
         case check(file: String, log: String?)
+        case infer(path: String)
         case list(log: String)
         case set(log: String, source: SourceName, file: String)
         case unset(log: String, source: SourceName)
@@ -54,7 +71,10 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
         case explain(log: String, SequenceNumber)
     }
 
-    func validate() throws { _ = try task() }
+    func validate() throws {
+        if case .infer = try task() { return }
+        if target != nil { throw ValidationError("-o goes with infer only") }
+    }
 
     private func task() throws -> Task {
         let rest = Array(words.dropFirst(2))
@@ -62,6 +82,10 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
         if first == "check" {
             guard words.count == 2 || words.count == 3 else { throw ValidationError("write: decoder check FILE [LOG]") }
             return .check(file: words[1], log: rest.first)
+        }
+        if first == "infer" {
+            guard words.count == 2 else { throw ValidationError("write: decoder infer CAPTURE, or decoder infer LOG") }
+            return .infer(path: words[1])
         }
         if first == "explain" {
             guard words.count == 3, let number = UInt64(words[2]), number > 0 else {
@@ -92,6 +116,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         switch try task() {
         case .check(let path, let log): try check(try Self.file(path), path, log)
+        case .infer(let path): try infer(path)
         case .list(let log): try list(log)
         case .set(let log, let source, let path): try set(try Self.file(path), source, log)
         case .unset(let log, let source): try set(nil, source, log)
@@ -364,43 +389,5 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
             for issue in read.decoded.issues { try output.line("  issue: \(DisplayText.escaped(issue))") }
         }
         try output.flush()
-    }
-}
-
-/// The shape of a payload, by which those that no rule takes are grouped: names of members without values, and the values
-/// that name what a message is.
-private enum PayloadShape {
-    /// The members whose short texts name the kind of a message.
-    private static let naming: Set<String> = ["type", "event", "op", "t", "action", "kind", "subtype", "method"]
-
-    static func text(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) -> String {
-        var parts: [String] = []
-        if let path = envelope.attributes["path"] { parts.append(String(path.prefix { $0 != "?" })) }
-        if let status = envelope.attributes["status"] { parts.append(status) }
-        if let value = try? JSONValue.parse(payload) {
-            parts.append(shape(value, depth: 0))
-        } else {
-            parts.append(envelope.kind.is(.serverSentEvent) ? "an event of a stream" : "not JSON")
-        }
-        return parts.joined(separator: " ")
-    }
-
-    private static func shape(_ value: JSONValue, depth: Int) -> String {
-        switch value {
-        case .array(let elements): return elements.first.map { "[\(shape($0, depth: depth + 1))]" } ?? "[]"
-        case .object(let object):
-            if depth > 2 { return "{…}" }
-            let members = object.members.prefix(12).map { member -> String in
-                if naming.contains(member.name), let text = member.value.string ?? member.value.number?.text {
-                    return "\(member.name)=\(text.prefix(40))"
-                }
-                switch member.value {
-                case .object: return "\(member.name):\(shape(member.value, depth: depth + 1))"
-                default: return member.name
-                }
-            }
-            return "{\(members.joined(separator: " "))\(object.members.count > 12 ? " …" : "")}"
-        case .string, .number, .bool, .null: return "a single value"
-        }
     }
 }

@@ -19,8 +19,8 @@ enum UnreadSources {
             if unread.isEmpty { continue }
             StandardError.line(
                 DisplayText.escaped(
-                    "logtool: no decoder file reads source \(source) (\(unread.joined(separator: ", "))): it gives no state; see "
-                        + "docs/decoders.md, then: logtool decoder \(path) set \(source) FILE"
+                    "logtool: no decoder file reads source \(source) (\(unread.joined(separator: ", "))): it gives no state; propose "
+                        + "one: logtool decoder infer \(path) --source \(source) -o FILE, then: logtool decoder \(path) set \(source) FILE"
                 )
             )
         }
