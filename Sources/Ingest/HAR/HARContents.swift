@@ -6,8 +6,8 @@ struct HARContents {
     struct Candidate {
         let entry: HAREntry
         let address: HARAddress
-        /// The entry's kind; `nil` for a WebSocket that shows none.
-        let kind: HARKind?
+        /// The entry's kind; `nil` for a WebSocket that shows none, and for an answer that only kind `raw` takes.
+        fileprivate(set) var kind: HARKind?
         /// True if the entry by itself shows its kind.
         let isTelling: Bool
 
@@ -27,11 +27,13 @@ struct HARContents {
 
     /// The number of frames that are examined; more would not change the answer for an honest connection.
     private static let frameCountMax = 256
+    private let site: HARSite?
 
-    /// Reads all entries.
+    /// Reads all entries; those of other hosts than the site's are only counted.
     ///
     /// - Throws: `HARFault` if there is no list of entries; the fault of an entry, unless `keepGoing`.
-    init(_ reader: HARReader, keepGoing: Bool) throws(HARFault) {
+    init(_ reader: HARReader, site: HARSite?, keepGoing: Bool) throws(HARFault) {
+        self.site = site
         var entries = reader.elements(from: try reader.entriesStart())
         var number = 0
         while true {
@@ -55,6 +57,7 @@ struct HARContents {
     /// Sorts one entry: to the candidates, or to those of other sites and routes.
     private mutating func take(_ entry: HAREntry, _ reader: HARReader) {
         guard let address = entry.address else { return others.add(nil) }
+        guard site?.has(address.host) ?? true else { return others.add(address.host) }
         switch entry.content {
         case .socket(let messages):
             let kind = messages.flatMap { Self.kind(ofMessages: $0, reader) } ?? Self.kind(ofSocket: address)
@@ -62,10 +65,13 @@ struct HARContents {
         case .stream:
             add(Candidate(entry: entry, address: address, kind: .sse, isTelling: true), reader)
         case .answer:
-            guard let route = HARRoute(method: entry.method, path: address.route), isJSON(entry, reader) else {
+            let route = HARRoute(method: entry.method, path: address.route)
+            // An answer without type and body, as to `OPTIONS`, tells nothing of an app that nobody knows.
+            guard isJSON(entry, reader), route != nil || entry.hasBody || entry.mediaType.isJSON else {
                 return others.add(address.host)
             }
-            add(Candidate(entry: entry, address: address, kind: route.kind, isTelling: route.isTelling), reader)
+            let isTelling = route?.isTelling ?? false
+            add(Candidate(entry: entry, address: address, kind: route?.kind, isTelling: isTelling), reader)
         }
     }
 
@@ -109,11 +115,14 @@ extension HARContents {
         return HARKind.allCases.filter(kinds.contains)
     }
 
-    /// The one kind that the entries show.
+    /// The one kind that the entries show; `raw` if they show none of a known app.
     ///
-    /// - Throws: `IngestError` with code `unknownKind` if they show none, or several.
+    /// - Throws: `IngestError` with code `unknownKind` if they show several, or if there are none.
     func kind(of name: String) throws -> HARKind {
+        let kinds = self.kinds
+        if kinds == [.sse], hasMoreThanStreams { return .raw }
         if kinds.count == 1 { return kinds[0] }
+        if kinds.isEmpty, !candidates.isEmpty { return .raw }
         let fitting = kinds.map(\.rawValue).joined(separator: ", ")
         throw HARDocument.error(
             .unknownKind,
@@ -123,6 +132,38 @@ extension HARContents {
             advice: "say which with --kind \(HARKind.allCases.map(\.rawValue).joined(separator: "|"))"
                 + (kinds.isEmpty ? "" : ", and take another one by a second run with another --as")
         )
+    }
+
+    /// True if a host of event streams gave other things, too, that no known app gives: the streams alone would be a
+    /// part of what the app saw.
+    private var hasMoreThanStreams: Bool {
+        let hosts = Set(candidates.lazy.filter { $0.kind == .sse }.map(\.address.host))
+        return candidates.contains { $0.kind == nil && hosts.contains($0.address.host) }
+    }
+
+    /// The site of which kind `raw` takes the entries: the one that was given, else the host with most messages, streams
+    /// and answers, the first of several; `nil` if there are no entries.
+    func rawSite(_ reader: HARReader) -> HARSite? {
+        if let site { return site }
+        var counts: [String: Int] = [:]
+        for candidate in candidates { counts[candidate.address.host, default: 0] += candidate.count(reader) }
+        let most = counts.values.max()
+        return candidates.first { counts[$0.address.host] == most }.map { HARSite($0.address.host) }
+    }
+
+    /// Takes everything of a site as it came, and counts the rest as that of other sites.
+    mutating func takeRaw(_ site: HARSite?) -> [Candidate] {
+        var taken: [Candidate] = []
+        for var candidate in candidates {
+            guard site?.has(candidate.address.host) == true else {
+                others.add(candidate.address.host)
+                continue
+            }
+            candidate.kind = .raw
+            taken.append(candidate)
+        }
+        candidates = []
+        return taken
     }
 
     /// Takes the entries of a kind, and counts the others as those of other sites.
@@ -142,6 +183,16 @@ extension HARContents {
         for candidate in all where !numbers.contains(candidate.entry.number) { others.add(candidate.address.host) }
         candidates = []
         return taken
+    }
+}
+
+extension HARContents.Candidate {
+    /// How many messages a WebSocket has; 1 for anything else. Cost: a pass over the messages.
+    fileprivate func count(_ reader: HARReader) -> Int {
+        guard case .socket(let messages?) = entry.content else { return 1 }
+        var (elements, count) = (reader.elements(of: messages), 1)
+        while (try? elements.next()) != nil { count += 1 }
+        return count
     }
 }
 

@@ -57,6 +57,7 @@ extension HARDrafts {
         case .open, .close, .failure: return try link(piece, part)
         case .frame: return try frame(piece, part)
         case .event: return try event(piece, part)
+        case .request: return try request(part)
         case .answer: return try answer(part)
         case .missing: return try gap(part, isClosed: false)
         case .found: return try history.holds(EventKey(Self.gapKey(part))) ? gap(part, isClosed: true) : nil
@@ -75,6 +76,7 @@ extension HARDrafts {
         if isOpen { connection = part.name } else if connection == part.name { connection = nil }
         var attributes = ["link": isOpen ? "open" : "close", "connection": part.name, "by": "har"]
         if piece.what == .failure { attributes["reason"] = "the connection failed" }
+        attributes["path"] = rawPath(part)
         let key = isOpen ? "open" : "close"
         return try frame(.recorderLink, part, key, attributes, at: piece.time).draft(payload: [])
     }
@@ -114,7 +116,8 @@ extension HARDrafts {
     private func frame(_ piece: HARTimeline.Piece, _ part: HARTimeline.Part) throws -> DraftEvent? {
         let message = try document.read { (reader) throws(HARFault) in try HARMessage(piece.range, reader) }
         guard let kind = kind.frameKind, case .frame(let direction, let bytes) = message.content else { return nil }
-        let attributes = ["dir": direction.rawValue, "connection": part.name]
+        var attributes = ["dir": direction.rawValue, "connection": part.name]
+        attributes["path"] = rawPath(part)
         return try frame(kind, part, "\(piece.number)", attributes, at: message.time ?? piece.time).redacted(
             payload: bytes
         )
@@ -124,20 +127,39 @@ extension HARDrafts {
     /// bytes.
     private func event(_ piece: HARTimeline.Piece, _ part: HARTimeline.Part) throws -> DraftEvent {
         let event = try document.read { (reader) throws(HARFault) in try HAREvent(piece.range, reader) }
-        let attributes = ["connection": part.name, "bytes": "made"]
+        var attributes = ["connection": part.name, "bytes": "made"]
+        attributes["path"] = rawPath(part)
         let frame = try frame(.serverSentEvent, part, "m/\(piece.number)", attributes, at: event.time ?? piece.time)
         return try frame.redacted(payload: event.bytes)
     }
 
     /// An event of a stream's body. HAR has one time for a whole body, which the attribute `time` marks.
     private func draft(_ event: HARStream.Event) throws -> DraftEvent {
-        let (part, attributes) = (event.part, ["connection": event.part.name, "time": "body"])
+        let part = event.part
+        var attributes = ["connection": part.name, "time": "body"]
+        attributes["path"] = rawPath(part)
         let frame = try frame(.serverSentEvent, part, "e/\(event.number)", attributes, at: part.ended)
         switch event.content {
         case .whole(let bytes): return try frame.redacted(payload: bytes)
         case .oversize(let length, let hash): return try frame.oversize(length: length, hash: hash)
         }
     }
+
+    /// The path of what kind `raw` takes, by which a decoder file tells connections apart; `nil` for other kinds.
+    private func rawPath(_ part: HARTimeline.Part) -> String? { kind == .raw ? part.address.path : nil }
+
+    /// The body of a request, which only kind `raw` keeps; `nil` for a kind without answers.
+    private func request(_ part: HARTimeline.Part) throws -> DraftEvent? {
+        let body = try document.read { (reader) throws(HARFault) in
+            try part.entry.asked.map { (range) throws(HARFault) in try reader.text(range) } ?? []
+        }
+        guard let kind = kind.answerKind else { return nil }
+        let attributes = ["dir": FrameDirection.out.rawValue, "path": part.address.path, "method": method(part)]
+        return try frame(kind, part, "q", attributes, at: part.started).redacted(payload: body)
+    }
+
+    /// The method of a request, cut because it is remote text.
+    private func method(_ part: HARTimeline.Part) -> String { String(part.entry.method.prefix(32)) }
 
     /// A REST answer; `nil` if the kind has none. Its `connection` is the WebSocket that was opened last and is open.
     private mutating func answer(_ part: HARTimeline.Part) throws -> DraftEvent? {
@@ -151,6 +173,9 @@ extension HARDrafts {
             let asked = document.read { reader in entry.asked.flatMap { try? reader.text($0) } }
             let said = queries.attributes(route: part.address.route, asked: asked ?? [], body: body)
             attributes.merge(said) { _, said in said }
+        case .httpAnswer:
+            attributes["connection"] = nil
+            attributes.merge(["dir": "in", "path": part.address.path, "method": method(part)]) { _, new in new }
         case .realtimeREST:
             attributes["path"] = part.address.path
             attributes["table"] = part.address.route.split(separator: "/").last.map(String.init)

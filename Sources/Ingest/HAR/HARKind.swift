@@ -13,6 +13,9 @@ public enum HARKind: String, CaseIterable, Sendable {
     case items
     /// Answers of CloudKit with records.
     case cloudkit
+    /// Everything that a site of any app sent and got: messages of WebSockets, answers in JSON with the bodies of their
+    /// requests, and streams of Server-Sent Events. A decoder file says what it means.
+    case raw
 
     /// The kind of a WebSocket by its frames; `nil` if no recorder of WebSockets takes them.
     init?(_ kind: CaptureKind?) {
@@ -26,6 +29,7 @@ public enum HARKind: String, CaseIterable, Sendable {
         case .gateway: .gatewayFrame
         case .realtime: .realtimeFrame
         case .items: .itemsMessage
+        case .raw: .socketFrame
         case .sse, .cloudkit: nil
         }
     }
@@ -36,6 +40,7 @@ public enum HARKind: String, CaseIterable, Sendable {
         case .gateway: .gatewayREST
         case .realtime: .realtimeREST
         case .cloudkit: .cloudKitRecords
+        case .raw: .httpAnswer
         case .sse, .items: nil
         }
     }

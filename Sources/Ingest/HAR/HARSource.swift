@@ -9,15 +9,29 @@ public struct HARSource: EventSource, Sendable {
     public let name: SourceName
     private let path: String
     private let kind: HARKind?
+    private let site: HARSite?
     private let keepGoing: Bool
+    private let note: (@Sendable (String) -> Void)?
 
     /// Makes a source.
     ///
     /// - Parameters:
     ///   - path: the file; `-` is standard input.
-    ///   - kind: the kind of entries to take; `nil` for the one kind that fits.
+    ///   - kind: the kind of entries to take; `nil` for the one kind that fits, else `raw`.
+    ///   - site: the host whose entries are taken, with the hosts below it; `nil` for all, or of kind `raw` for the host with
+    ///     most of them.
     ///   - keepGoing: whether to pass over entries and messages that cannot be read, instead of refusing the file.
-    public init(path: String, kind: HARKind? = nil, name: SourceName, keepGoing: Bool = false) {
+    ///   - note: called with a line for people that names what was chosen, where neither kind nor site were given.
+    public init(
+        path: String,
+        kind: HARKind? = nil,
+        site: String? = nil,
+        name: SourceName,
+        keepGoing: Bool = false,
+        note: (@Sendable (String) -> Void)? = nil
+    ) {
+        self.site = site.map { HARSite($0) }
+        self.note = note
         self.path = path
         self.kind = kind
         self.name = name
@@ -27,26 +41,59 @@ public struct HARSource: EventSource, Sendable {
     /// Reads the whole file once, so that nothing of a broken one is appended.
     ///
     /// - Throws: `IngestError` with code `io`, `invalidHAR` naming file, entry and message, `unknownKind`, or `nothingFits`
-    ///   if no entry is of the kind that was given.
+    ///   if no entry is of the kind or site that was given.
     public func drafts(after history: RecordedHistory) throws -> HARDrafts {
         var document = try HARDocument(path: path)
-        let read = { (reader: HARReader) throws(HARFault) in try HARContents(reader, keepGoing: keepGoing) }
+        let read = { (reader: HARReader) throws(HARFault) in
+            try HARContents(reader, site: site, keepGoing: keepGoing)
+        }
         var contents = try checked(document, read)
         if !contents.attachments.isEmpty {
             document = try HARDocument(document, attaching: contents.attachments.sorted())
             contents = try checked(document, read)
         }
+        if let site, contents.candidates.isEmpty { throw Self.nothing(of: site, in: document.name, contents.others) }
         let kind = try kind ?? contents.kind(of: document.name)
         let shown = contents.kinds
-        let taken = contents.take(kind, isGiven: self.kind != nil)
+        let taken = take(kind, of: &contents, document)
         let timeline = try checked(document) { (reader) throws(HARFault) in
             try HARTimeline(taken, reader, after: contents.faults, keepGoing: keepGoing)
         }
-        if self.kind != nil, timeline.pieces.isEmpty {
+        if self.kind != nil || site != nil || kind == .raw, timeline.pieces.isEmpty {
             throw Self.nothing(of: kind, in: document.name, shown, timeline.faults.issues(document.name).first)
         }
         let issues = timeline.faults.issues(document.name) + (contents.others.issue(document.name).map { [$0] } ?? [])
         return HARDrafts(document, timeline, issues: issues, kind: kind, source: name, after: history)
+    }
+
+    /// Takes the entries of a kind, and says what was chosen.
+    private func take(
+        _ kind: HARKind,
+        of contents: inout HARContents,
+        _ document: HARDocument
+    ) -> [HARContents.Candidate] {
+        guard kind == .raw else { return contents.take(kind, isGiven: self.kind != nil) }
+        let chosen = document.read { contents.rawSite($0) }
+        let taken = contents.takeRaw(chosen)
+        if let chosen, site == nil || self.kind == nil {
+            let sockets = taken.count { $0.isSocket }
+            note?(
+                "\(document.name): takes all of \(chosen.host.prefix(100)) as it came (--kind raw --site HOST): "
+                    + "WebSockets: \(sockets), answers and streams: \(taken.count - sockets)"
+            )
+        }
+        return taken
+    }
+
+    /// The error of a given site of which the file has nothing.
+    private static func nothing(of site: HARSite, in name: String, _ others: HAROthers) -> IngestError {
+        HARDocument.error(
+            .nothingFits,
+            name,
+            "no WebSocket, event stream or JSON answer is of the site \(site.host.prefix(100)); nothing was appended",
+            advice: others.issue(name).map { "\($0.reason); give --site the host without a port" }
+                ?? "save it again, with the content of requests"
+        )
     }
 
     /// The error of a given kind of which nothing can be taken.

@@ -17,11 +17,12 @@ struct HARTimeline {
         let ended: Int64
     }
 
-    /// The kind of event that a piece becomes. `stream` stands for all events of one body; `failure` closes, too.
+    /// The kind of event that a piece becomes. `request` is the body of one; `stream` stands for all events of one body;
+    /// `failure` closes, too.
     /// `missing` is the gap of a WebSocket whose messages the file lacks, `found` its end, where an earlier file of the
     /// same connection had none.
     enum What: UInt8 {
-        case open, frame, event, answer, stream, close, failure, missing, found
+        case open, frame, event, request, answer, stream, close, failure, missing, found
     }
 
     /// One event, or the events of one stream.
@@ -123,7 +124,12 @@ extension HARTimeline {
                 return faults.add(HARFault(reason).at(entry: entry.number))
             }
             parts.append(part)
-            if case .answer = entry.content { return append(.answer, ended, place) }
+            if case .answer = entry.content {
+                if candidate.kind == .raw, let asked = entry.asked, !(try reader.text(asked)).isEmpty {
+                    append(.request, started, place, number: 0)
+                }
+                return append(.answer, ended, place)
+            }
             append(.open, started, place, number: 0)
             append(.stream, ended, place)
             // An end that is not known is no event: the stream may have been open when the file was saved.

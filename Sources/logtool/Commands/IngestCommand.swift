@@ -19,7 +19,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         usage: """
             logtool ingest LOG git REPO [--branch B] [--allow-alternates] [--follow] [options]
             logtool ingest LOG capture FILE [--kind \(CaptureKind.allCases.map(\.rawValue).joined(separator: "|"))] [--decoder FILE] [options]
-            logtool ingest LOG har FILE [--kind \(HARKind.allCases.map(\.rawValue).joined(separator: "|"))] [options]
+            logtool ingest LOG har FILE [--kind \(HARKind.allCases.map(\.rawValue).joined(separator: "|"))] [--site HOST] [options]
             logtool ingest LOG github OWNER/NAME [--branch B] [--api URL] [--token-env VAR] [--follow] [options]
             logtool ingest LOG sse URL [--follow] [options]
             logtool ingest LOG status DIR [--pattern GLOB] [--poll DURATION] [--follow] [options]
@@ -127,6 +127,11 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         // Without `--follow`, live sources record once what the remote has now.
         if live.follow || ![.git, .capture, .har].contains(kind) { return try await recordLive() }
         let progress = output.progress("reading")
+        let decoder = try capture.decoder.map { path in
+            let file = try DecoderCommand.file(path)
+            try DecoderCommand.checkSamples(of: file)
+            return file
+        }
         let summary: IngestSummary
         switch kind {
         case .git:
@@ -154,21 +159,12 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             }
         case .capture:
-            // A guess or a doubt about the capture is no failure; `--quiet` hides it.
-            let warn: @Sendable (String) -> Void = {
-                StandardError.line(DisplayText.escaped("logtool: warning: \($0)"))
-            }
-            let decoder = try capture.decoder.map { path in
-                let file = try DecoderCommand.file(path)
-                try DecoderCommand.checkSamples(of: file)
-                return file
-            }
             let source = CaptureSource(
                 path: address,
                 kind: capture.kind?.capture,
                 name: try sourceName(),
                 keepGoing: capture.keepGoing,
-                doubt: output.quiet ? nil : warn
+                doubt: notice("warning: ")
             )
             summary = try record(source, progress: progress)
             if let decoder { _ = try DecoderCommand.put(decoder, source.name, in: EventStore.open(at: log)) }
@@ -176,16 +172,25 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             let source = HARSource(
                 path: address,
                 kind: capture.kind?.har,
+                site: capture.site,
                 name: try sourceName(),
-                keepGoing: capture.keepGoing
+                keepGoing: capture.keepGoing,
+                note: notice("")
             )
             summary = try record(source, progress: progress)
+            if let decoder { _ = try DecoderCommand.put(decoder, source.name, in: EventStore.open(at: log)) }
         // Not reached: `run` has recorded live sources above.
         case .gateway, .realtime, .github, .sse, .status, .cloudkit:
             return try await recordLive()
         }
         progress.end()
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
+    }
+
+    /// What says a guess or a doubt about a saved file, which is no failure; `nil` for `--quiet`.
+    private func notice(_ prefix: String) -> (@Sendable (String) -> Void)? {
+        if output.quiet { return nil }
+        return { text in StandardError.line(DisplayText.escaped("logtool: \(prefix)\(text)")) }
     }
 
     /// The source's name in the log: the one given, else one made from kind and address, the same in every run.
@@ -259,6 +264,14 @@ struct CaptureSourceOptions: ParsableArguments {
     )
     var decoder: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Take of a HAR what this host and those below it gave; default of kind raw: the one with most of it.",
+            valueName: "host"
+        )
+    )
+    var site: String?
+
     /// Off unless given: one unreadable line of a capture then refuses all of it, so that nothing is missing unseen.
     @Flag(help: "Pass over lines or entries that cannot be read, and list them as issues.")
     var keepGoing = false
@@ -268,11 +281,11 @@ struct CaptureSourceOptions: ParsableArguments {
         switch (source, kind) {
         case (.capture, let kind?) where kind.capture == nil: "a capture has no frames of kind \(kind.rawValue)"
         case (.har, let kind?) where kind.har == nil: "a HAR has no traffic of kind \(kind.rawValue)"
-        case (.har, _) where decoder != nil: "--decoder goes with capture only"
+        case (.capture, _) where site != nil: "--site goes with har only"
         case (.capture, _), (.har, _): nil
         default:
-            kind != nil || keepGoing || decoder != nil
-                ? "--kind, --keep-going and --decoder go with capture and har only" : nil
+            kind != nil || keepGoing || decoder != nil || site != nil
+                ? "--kind, --site, --keep-going and --decoder go with capture and har only" : nil
         }
     }
 }
