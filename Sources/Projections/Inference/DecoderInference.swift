@@ -13,7 +13,7 @@ public struct DecoderInference: Sendable {
     public struct Proposal: Sendable {
         /// The file, which its own samples prove.
         public let file: DecoderFile
-        /// What was guessed, and why: one line for each effect.
+        /// A line for each effect: the guess and its reason.
         public let reasons: [String]
     }
 

@@ -22,7 +22,7 @@ public struct MessageStatement: Sendable {
     public var replyTo: String?
     /// The tags, in the remote's order.
     public var tags: [String]?
-    /// What is attached, as the remote writes it.
+    /// The attachments, as the remote writes them.
     public var attachments: [JSONValue]?
     /// The time that orders the versions of the message: the greatest counts, none is least, of equal ones the later in the
     /// log.

@@ -225,7 +225,7 @@ struct DecoderScope {
         /// The most bytes that the elements of loops may read from outside of them, in one event.
         private static let outerBytesMax = 16 << 20
         private var outerBytes = 0
-        /// What is kept for the connection.
+        /// The values that `keep` stored for the connection, by name.
         var kept: [ExactText: String] = [:]
         private var last: (text: ExactText, value: JSONValue?)?
 

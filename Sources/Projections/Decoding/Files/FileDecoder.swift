@@ -31,7 +31,7 @@ struct FileDecoder: SourceDecoder {
         var sequence: UInt64
     }
 
-    /// What is known of a row beside its fold.
+    /// The newest version of a row, which its fold does not tell.
     struct RowMemory: Codable, Sendable {
         /// The greatest version that was stated.
         var version: Timestamp?
@@ -64,7 +64,7 @@ struct FileDecoder: SourceDecoder {
     var stated: Set<EntityID> = []
     /// What events with ids of their own did, and what waits for a message that they name.
     var relations = DecoderRelations()
-    /// What is kept for connections.
+    /// The values that `keep` stored, by connection.
     var kept = DecoderKept()
     /// The order of what has a place.
     var places = DecoderPlaces()
