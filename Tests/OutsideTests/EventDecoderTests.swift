@@ -1,6 +1,8 @@
+import CacheTables
 import EventLog
 import Foundation
 import Projections
+import Reduction
 import TestSupport
 import Testing
 
@@ -178,6 +180,77 @@ private struct WideDecoder: EventDecoder {
         try Decoders.register(ChatDecoder(), for: try EventKind(Self.kind), in: log)
         var state = try log.read { try Replay.logState(of: $0) }
         #expect(state.document()["messages"]?.array?.count == 2)
+    }
+
+    /// Kept states, bisection, reduction and caches read what the decoder reads.
+    @Test func everyEngineFollowsTheDecoder() throws {
+        let folder = try TemporaryDirectory()
+        let more = (0..<40).map { #"{"op":"say","room":"r","id":"m\#($0)","by":"bo","text":"t\#($0)"}"# }
+        let log = try Self.log(Self.said + more, in: folder)
+        try Decoders.register(ChatDecoder(), for: try EventKind(Self.kind), in: log)
+        var options = ReplayOptions()
+        var keeping = KeptStateOptions(build: "test")
+        keeping.eventsMin = 1
+        options.keeping = keeping
+        let digests = try (0..<2).map { _ in
+            var state = try log.read { try Replay.logState(of: $0, options: options) }
+            return state.digest()
+        }
+        var plain = try log.read { try Replay.logState(of: $0) }
+        #expect(digests == [plain.digest(), plain.digest()])
+
+        @Sendable func has(_ text: String) -> @Sendable (LogState) -> Bool {
+            { state in
+                var state = state
+                return state.document()["messages"]?.array?.contains { $0["content"]?.string == text } == true
+            }
+        }
+        var search = try LogBisection(of: log)
+        let outcome = try search.run { has("t20")($0) ? .bad : .good }
+        #expect(outcome == .first(SequenceNumber(UInt64(Self.said.count + 21))))
+        let reduced = try LogShrinking(of: log, by: InterestTest { has("t20")($0) }).run()
+        #expect(reduced.isMinimal && reduced.events.count == 1)
+        let rebuild = CacheRebuild(of: log, to: folder.path("c.sqlite"), schema: try .own())
+        #expect(try rebuild.run().rows.contains { $0 == ("messages", 42) })
+        #expect(try rebuild.isCurrent())
+        // Without the decoder the cache is another one.
+        let other = try EventStore.open(at: folder.path("mine.eventlog"))
+        #expect(try !CacheRebuild(of: other, to: folder.path("c.sqlite"), schema: try .own()).isCurrent())
+    }
+
+    /// What a compaction dropped was read by the decoder; a file for the source would read the rest otherwise.
+    @Test func afterACompactionNoFileTakesItsPlace() throws {
+        let folder = try TemporaryDirectory()
+        let source = try SourceName("chat")
+        let log = try EventStore.openOrCreate(at: folder.path("mine.eventlog"))
+        let kind = try EventKind("ws.frame/1")
+        _ = try log.append(
+            try Self.said.enumerated().map { number, payload in
+                DraftEvent(
+                    recordedAt: Timestamp(seconds: 1_768_811_401),
+                    source: source,
+                    kind: kind,
+                    key: try EventKey("c/\(number)"),
+                    attributes: ["dir": "in"],
+                    payload: Array(payload.utf8)
+                )
+            }
+        )
+        try Decoders.register(ChatDecoder(), for: kind, in: log)
+        let policy = RetentionPolicy(messagesPerChannel: 1)
+        _ = try Compaction.run(log, policy: policy, now: Timestamp(seconds: 1_768_900_000))
+        let file = try DecoderFile(
+            """
+            decoder: late/1
+            rules: [{make: message, at: {channel: /room, id: /id}}]
+            samples: [{payload: '{"room":"r","id":"1"}', gives: '[{"message":{"channel":"r","id":"1"}}]'}]
+            """
+        )
+        let error = #expect(throws: EngineError.self) {
+            try Decoders.set(file, for: source, in: log, at: Timestamp(seconds: 1_768_900_001))
+        }
+        #expect(error?.code == .refused && "\(error.map { $0.description } ?? "")".contains("that chat/1 had read"))
+        try Decoders.set(file, for: source, in: log, at: Timestamp(seconds: 1_768_900_001), isForced: true)
     }
 
     @Test func aKindThatThePackageReadsIsRefused() throws {

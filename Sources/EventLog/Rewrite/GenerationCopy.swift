@@ -134,6 +134,7 @@ extension GenerationCopy {
             nextDropped += 1
             return try drop(record, sequence, reader, transaction, tables)
         }
+        if sequence > plan.decidedAt.rawValue { try checkVoiding(record, sequence, reader) }
         try withKey(sequence) { key in
             if let substitute = plan.substitutes[SequenceNumber(sequence)] {
                 let redacted = record.redacted(with: substitute)
@@ -142,6 +143,14 @@ extension GenerationCopy {
                 try transaction.append(record.bytes, at: key, in: tables.events)
             }
         }
+    }
+
+    /// - Throws: `EventLogError` if the event voids the plan.
+    private func checkVoiding(_ record: Record, _ sequence: UInt64, _ reader: LogReader) throws {
+        guard let kind = plan.voidedBy else { return }
+        let lane = try reader.lane(record.laneNumber)
+        guard lane.isAct, lane.kind == kind else { return }
+        throw invalid("the act \(kind) at \(sequence) came after the decision at \(plan.decidedAt); try again")
     }
 
     /// Keeps the leaf hash in a run, and the key among those of dropped events (I4). Runs of this rewrite are not

@@ -47,10 +47,7 @@ struct ChannelIndex {
     /// beside the log. Reads the hash of all events up to the head.
     init?(_ session: borrowing ReadSession, build: String) {
         guard
-            let table = try? session.derivedStore().table(
-                Self.name,
-                version: KeptStateOptions.tableVersion(build, session)
-            ),
+            let table = (try? session.keptTable(Self.name, build: build, makes: true)) ?? nil,
             let identity = try? session.identity()
         else { return nil }
         self.table = table

@@ -107,6 +107,7 @@ public enum Compaction {
         rewrite.isDryRun = isDryRun
         rewrite.scratch = scratch
         rewrite.mustShrink = leavesSmall
+        rewrite.voidedBy = Decoders.actKind
         // The proof runs on the new generation before the switch, so a failure costs only time (I9).
         let result = try store.rewrite(rewrite) { try plan.prove(remainder, on: $0, progress: progress) }
         let bytes = (result.bytesBefore, result.bytesAfter)
@@ -177,7 +178,7 @@ public enum Compaction {
                 retention.add(&state)
             }
             before = retention.figuresBefore()
-            let (kept, gone) = try Self.split(session, needed: retention.needed)
+            let (kept, gone, readers) = try Self.split(session, needed: retention.needed)
             heldCount = kept.count + gone.count
             dropped = gone
             guard !gone.isEmpty else {
@@ -185,20 +186,24 @@ public enum Compaction {
                 return
             }
             after = retention.figuresAfter()
-            let (facts, ledger, hash) = retention.remains(keeping: kept, decidedAt: decidedAt)
+            var (facts, ledger, hash) = retention.remains(keeping: kept, decidedAt: decidedAt)
+            ledger.note(readers)
             remainder = Remainder(facts: facts, ledger: ledger, hash: hash)
         }
 
         /// The events that are needed and those that are not, in log order; acts are in neither list, as they are never
-        /// dropped (I1).
+        /// dropped (I1). `readers` tells what read those that are not, of sources that a decoder file may read.
         private static func split(
             _ session: borrowing ReadSession,
             needed: SequenceSet
-        ) throws -> (kept: SequenceSet, gone: [SequenceNumber]) {
+        ) throws -> (kept: SequenceSet, gone: [SequenceNumber], readers: [SourceName: DecoderIdentity]) {
             // An earlier compaction may have dropped an event that is needed.
             var kept = SequenceCollector()
             var gone: [SequenceNumber] = []
-            guard session.head > .zero else { return ([], gone) }
+            var readers: [SourceName: DecoderIdentity] = [:]
+            guard session.head > .zero else { return ([], gone, readers) }
+            let decoders = try Decoders(inForce: session)
+            let open = Set(try session.kindsBySource().filter { $0.value.contains(where: Decoders.mayRead) }.keys)
             var needed = SequenceFinder(needed)
             try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
                 if event.isAct { return true }
@@ -208,10 +213,13 @@ public enum Compaction {
                 } else {
                     assert(gone.last ?? .zero < sequence, "the act's hash is that of an ascending list")
                     gone.append(sequence)
+                    if !open.isEmpty, open.contains(event.source), Decoders.mayRead(event.kind) {
+                        readers[event.source] = decoders.identity(of: event.source, event.kind)
+                    }
                 }
                 return true
             }
-            return (kept.finish(), gone)
+            return (kept.finish(), gone, readers)
         }
 
         /// The act to append. Its payload names the dropped events by the hash of their ascending list (I7), and the

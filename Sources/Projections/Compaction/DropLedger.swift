@@ -1,7 +1,8 @@
 internal import EventLog
 
-/// Which compaction dropped which message. Stored beside the facts, which name only the messages. Serves `history`
-/// alone: no state depends on it, so a damaged or missing ledger only loses these answers.
+/// Which compaction dropped which message, and by which decoder the dropped events of a source were read. Stored beside the
+/// facts, which name only the messages. No state depends on it: a damaged or missing ledger loses answers of `history`, and
+/// lets another decoder file be set without a word.
 struct DropLedger {
     /// The name of the value that a rewrite stores.
     static let factName = "drops/1"
@@ -11,6 +12,8 @@ struct DropLedger {
     /// were dropped by the compaction decided at head `decidedAt`, 0 if unknown. Runs instead of ids, which the facts
     /// have already.
     private var runs: [SourceName: [(decidedAt: UInt64, count: Int)]] = [:]
+    /// What read the events of a source that the last compaction dropped; only of sources that a decoder file may read.
+    private(set) var readers: [SourceName: DecoderIdentity] = [:]
 
     /// Reads what `bytes` gave; anything else makes an empty ledger.
     init(_ bytes: [UInt8]?) {
@@ -25,6 +28,7 @@ struct DropLedger {
                 else { return nil }
                 return (decidedAt, count)
             }
+            readers[name] = value["readBy"].map(DecoderIdentity.init)
         }
     }
 
@@ -55,6 +59,12 @@ struct DropLedger {
             }
             runs[source.name] = ledger.runs
         }
+        readers = earlier.readers
+    }
+
+    /// Notes what read the dropped events of some sources.
+    mutating func note(_ readers: [SourceName: DecoderIdentity]) {
+        self.readers.merge(readers) { _, latest in latest }
     }
 
     /// The head at which the compaction that dropped a message was decided; `nil` if unknown. Makes the decisions of
@@ -65,10 +75,12 @@ struct DropLedger {
 
     /// The ledger as canonical JSON.
     var bytes: [UInt8] {
-        let sources = runs.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { name, runs in
+        let names = Set(runs.filter { !$0.value.isEmpty }.keys).union(readers.keys).sorted()
+        let sources = names.map { name in
             JSONValue.object([
                 "source": .string(name.rawValue),
-                "runs": .array(runs.map { .array([.string(String($0.decidedAt)), .int($0.count)]) }),
+                "runs": .array((runs[name] ?? []).map { .array([.string(String($0.decidedAt)), .int($0.count)]) }),
+                "readBy": readers[name]?.json,
             ])
         }
         return JSONValue.object(["format": .string(Self.format), "sources": .array(sources)]).canonicalBytes

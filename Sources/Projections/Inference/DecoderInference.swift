@@ -34,7 +34,7 @@ public struct DecoderInference: Sendable {
 
     /// Looks at the next event of one source, if it came from the remote and is JSON. Events beyond the limits are counted.
     public mutating func add(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
-        guard DecoderTrial.reads(envelope.kind), envelope.attributes["dir"] != "out" else { return }
+        guard Decoders.mayRead(envelope.kind), envelope.attributes["dir"] != "out" else { return }
         eventCount += 1
         guard events.count < Self.eventsMax, byteCount + payload.count <= Self.bytesMax else { return }
         if let status = envelope.attributes["status"], !status.hasPrefix("2") { return }

@@ -33,10 +33,25 @@ public struct KeptStateOptions: Sendable {
         Hasher256.hash(Array(build.utf8)).bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// The same for the log of a session, with the decoders that are registered for it.
-    static func tableVersion(_ build: String, _ session: borrowing ReadSession) -> UInt32 {
-        let decoders = RegisteredDecoders(of: session).fingerprint
+    /// The same for the log of a session, with the decoders that are registered for it; `nil` if nothing is kept, because a
+    /// file stands in for the one in force.
+    fileprivate static func tableVersion(_ build: String, _ session: borrowing ReadSession) -> UInt32? {
+        let registered = RegisteredDecoders(of: session)
+        guard registered.standIns.isEmpty else { return nil }
+        let decoders = registered.fingerprint
         return tableVersion(decoders.isEmpty ? build : build + "\n" + decoders)
+    }
+}
+
+extension ReadSession {
+    /// The table in which one build of the program keeps data made from this log, made if it is missing.
+    ///
+    /// - Parameter makes: Whether the folder of derived data is made, too; if not, there is no table without it.
+    /// - Returns: `nil` if there is nothing to keep data in, or nothing may be kept.
+    /// - Throws: `EventLogError` with code `io` or `damaged`; the caller must then do without the table.
+    func keptTable(_ name: String, build: String, makes: Bool) throws -> DerivedTable? {
+        guard let version = KeptStateOptions.tableVersion(build, self) else { return nil }
+        return try (makes ? derivedStore() : existingDerivedStore())?.table(name, version: version)
     }
 }
 

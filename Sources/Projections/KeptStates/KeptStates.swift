@@ -255,11 +255,11 @@ struct KeptStates: Sendable {
 
     /// The table to write to; `nil` if nothing may be written beside the log.
     func writableTable(in session: borrowing ReadSession) -> DerivedTable? {
-        try? session.derivedStore().table(Self.name, version: KeptStateOptions.tableVersion(build, session))
+        (try? session.keptTable(Self.name, build: build, makes: true)) ?? nil
     }
 
     private func table(in session: borrowing ReadSession) throws -> DerivedTable? {
-        try session.existingDerivedStore()?.table(Self.name, version: KeptStateOptions.tableVersion(build, session))
+        try session.keptTable(Self.name, build: build, makes: false)
     }
 
     /// The key of a state's head.

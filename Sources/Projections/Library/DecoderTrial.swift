@@ -1,5 +1,4 @@
 public import EventLog
-import Kinds
 
 /// Reads events by a decoder file without folding them, and tells which rule took each.
 public struct DecoderTrial: Sendable {
@@ -20,11 +19,6 @@ public struct DecoderTrial: Sendable {
         var decoders = Decoders()
         decoders[source] = file
         logState.use(decoders)
-    }
-
-    /// Whether a decoder file may read events of a kind.
-    public static func reads(_ kind: EventKind) -> Bool {
-        kind.is(.serverSentEvent) || EventFamily(kind: kind) == .generic
     }
 
     /// Reads the next event of the source. Events must come in log order.

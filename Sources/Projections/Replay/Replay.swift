@@ -19,8 +19,6 @@ public struct ReplayOptions: Sendable {
     /// How a replay without an observer uses and keeps states beside the log; `nil` for neither. The state is the same
     /// (I19).
     public var keeping: KeptStateOptions?
-    /// Decoder files in place of those in force in the log; `nil` for these. Nothing is kept beside the log then.
-    public var decoders: Decoders?
     /// Whether issues are condensed as they come, so that they do not fill the memory of a compaction.
     var condensesIssues = false
     /// How many events are folded between two calls of `progress`; after each, a state may be due to be kept.
@@ -31,7 +29,7 @@ public struct ReplayOptions: Sendable {
 
     /// The kept states that a replay may begin from; `nil` if `keeping` is.
     var keeper: KeptStateKeeper? {
-        (decoders == nil ? keeping : nil).map {
+        keeping.map {
             let readsAll = sources == nil && without.isEmpty
             return KeptStateKeeper($0, rules: rules, keeps: readsAll, before: without.min() ?? SequenceNumber(.max))
         }
@@ -75,7 +73,6 @@ public enum Replay {
         } else {
             logState = try LogState(before: session, rules: options.rules)
         }
-        if let decoders = options.decoders { logState.use(decoders) }
         logState.condensesIssues = options.condensesIssues
         if let sources = options.sources { logState.keepOnly(sources) }
         var run = ReplayRun(consume logState, options, isObserved: observe != nil, count: last.rawValue)

@@ -82,7 +82,7 @@ extension Replay {
 extension ReplayOptions {
     /// Whether the replay reads all events, and each as the remote meant it.
     var keepsSummaries: Bool {
-        rules.isEmpty && sources == nil && without.isEmpty && !checks && decoders == nil
+        rules.isEmpty && sources == nil && without.isEmpty && !checks
     }
 }
 
@@ -104,8 +104,7 @@ enum SummaryTable {
         _ session: borrowing ReadSession,
         build: String
     ) -> (sequence: SequenceNumber, value: Value)? {
-        guard let derived = try? session.existingDerivedStore(),
-            let table = try? derived.table(name, version: KeptStateOptions.tableVersion(build, session)),
+        guard let table = (try? session.keptTable(name, build: build, makes: false)) ?? nil,
             let bytes = try? table.value(at: Array(key.utf8)),
             let stored = try? StateDecoder.value(Stored<Value>.self, from: bytes),
             session.begins(with: stored.prefix),
@@ -117,8 +116,7 @@ enum SummaryTable {
     /// The keys under which a build of the program has kept something, in order. Errors count as nothing kept.
     static func keys(_ session: borrowing ReadSession, build: String) -> [String] {
         var keys: [String] = []
-        let derived = try? session.existingDerivedStore()
-        try? derived?.table(name, version: KeptStateOptions.tableVersion(build)).forEach { key, _ in
+        try? session.keptTable(name, build: build, makes: false)?.forEach { key, _ in
             keys.append(String(decoding: key, as: UTF8.self))
             return true
         }
@@ -134,11 +132,9 @@ enum SummaryTable {
     ) throws {
         guard session.head.rawValue >= UInt64(options.eventsMin) else { return }
         let stored = Stored(prefix: try session.prefix(through: session.head), value: value)
-        let table = try session.derivedStore().table(
-            name,
-            version: KeptStateOptions.tableVersion(options.build, session)
-        )
-        try table.put([(Array(key.utf8), try StateEncoder.bytes(of: stored))])
+        try session.keptTable(name, build: options.build, makes: true)?.put([
+            (Array(key.utf8), try StateEncoder.bytes(of: stored))
+        ])
     }
 }
 

@@ -34,6 +34,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     ]
 
     @OptionGroup var log: LogOptions
+    @OptionGroup var decoders: DecoderOptions
     @OptionGroup var selection: AuditOptions
     @OptionGroup var lists: JSONListOptions
 
@@ -60,6 +61,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         // `lists` refuses `--json` with `--jsonl` itself; here each form counts against all others.
         let forms = [lists.json, lists.jsonl, csv, html != nil].count { $0 }
         if forms > 1 { throw ValidationError("--json, --jsonl, --csv and --html exclude each other") }
+        if proving.prove, !decoders.decoder.isEmpty { throw ValidationError(ProvingOptions.needsFileInForce) }
         if proving.prove, lists.form == .text { throw ValidationError(ProvingOptions.needsJSON) }
         if yes && html == nil { throw ValidationError("--yes goes with --html") }
     }
@@ -68,7 +70,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     ///
     /// - Throws: `Failure` with exit code 1 if the options choose no change; the list is complete even then.
     func run() throws {
-        let store = try log.open(isQuiet: output.quiet)
+        let store = try decoders.used(in: log.open(isQuiet: output.quiet))
         let progress = output.progress("replaying")
         let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery())
         let printer = try printer()

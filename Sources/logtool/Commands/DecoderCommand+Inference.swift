@@ -77,7 +77,7 @@ extension DecoderCommand {
 
     private func sample(of store: EventStore, named path: String) throws -> Sample {
         try store.read { session in
-            let kinds = try session.kindsBySource().filter { $0.value.contains(where: DecoderTrial.reads) }
+            let kinds = try session.kindsBySource().filter { $0.value.contains(where: Decoders.mayRead) }
             let fit = kinds.keys.filter { source == nil || $0.rawValue == source }.sorted()
             guard let only = fit.first, fit.count == 1 else {
                 let known = kinds.keys.sorted().map(\.rawValue).joined(separator: ", ")

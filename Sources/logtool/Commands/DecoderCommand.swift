@@ -15,15 +15,16 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
             logtool decoder check FILE [LOG] [--source S] [--json]
             logtool decoder infer CAPTURE|LOG [--source S] [-o FILE] [--json]
             logtool decoder LOG [--json]
-            logtool decoder LOG set SOURCE FILE
-            logtool decoder LOG unset SOURCE
+            logtool decoder LOG set SOURCE FILE [--force]
+            logtool decoder LOG unset SOURCE [--force]
             logtool decoder LOG show SOURCE
             logtool decoder explain LOG SEQUENCE [--json]
             """,
         discussion: """
             A decoder file is data, not a program: rules of tests, loops over a payload, and effects (docs/decoders.md). The file \
             in force for a source counts at every point of the log, since it says how bytes are read, not what happened. Setting one \
-            changes no event: states and caches made with another file are made anew.
+            changes no event: states and caches made with another file are made anew. After a compaction that dropped events of the \
+            source, another file is refused without --force: what is kept of them stays as the earlier file read them.
 
             infer proposes a file for a capture of WebSocket frames and answers, or for a source of a log: a guess to begin with, \
             with its reasons as comments. It looks at 20,000 events and 32 MiB of payloads at most. No text, name or id of a payload \
@@ -58,6 +59,9 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
     )
     var target: String?
 
+    @Flag(help: "Set or unset a file although a compaction dropped events that another one had read.")
+    var force = false
+
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
@@ -72,7 +76,14 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
     }
 
     func validate() throws {
-        if case .infer = try task() { return }
+        let task = try task()
+        if force {
+            switch task {
+            case .set, .unset: break
+            default: throw ValidationError("--force goes with set and unset only")
+            }
+        }
+        if case .infer = task { return }
         if target != nil { throw ValidationError("-o goes with infer only") }
     }
 
@@ -115,10 +126,10 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         switch try task() {
-        case .check(let path, let log): try check(try Self.file(path), path, log)
+        case .check(let path, let log): try check(try DecoderArgument.file(path), path, log)
         case .infer(let path): try infer(path)
         case .list(let log): try list(log)
-        case .set(let log, let source, let path): try set(try Self.file(path), source, log)
+        case .set(let log, let source, let path): try set(try DecoderArgument.file(path), source, log)
         case .unset(let log, let source): try set(nil, source, log)
         case .show(let log, let source):
             let text = try decoder(of: source, in: log).text
@@ -126,21 +137,6 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
             try output.write(text.utf8)
             try output.flush()
         case .explain(let log, let sequence): try explain(log, sequence)
-        }
-    }
-
-    /// Reads a decoder file.
-    ///
-    /// - Throws: `Failure` naming the file and the line.
-    static func file(_ path: String) throws -> DecoderFile {
-        let bytes = try InputFile.bytes(at: path, bytesMax: DecoderFile.bytesMax)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure("read decoder file \"\(path)\": it is not UTF-8")
-        }
-        do throws(DecoderFileError) {
-            return try DecoderFile(text)
-        } catch {
-            throw Failure("read decoder file \"\(path)\": \(error); see docs/decoders.md")
         }
     }
 
@@ -165,7 +161,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
             return try session.kindsBySource().filter { $0.key != .logtool }.sorted { $0.key < $1.key }.map {
                 source,
                 kinds in
-                let readable = kinds.filter(DecoderTrial.reads).map(\.rawValue).sorted()
+                let readable = kinds.filter(Decoders.mayRead).map(\.rawValue).sorted()
                 return JSONValue.object([
                     "source": .string(source.rawValue), "kinds": .array(readable.map { .string($0) }),
                     "decoder": decoders[source].map { .string($0.name) },
@@ -192,38 +188,20 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
 
     /// Puts a file in force. Its samples must give what they say.
     private func set(_ file: DecoderFile?, _ source: SourceName, _ log: String) throws {
-        if let file { try Self.checkSamples(of: file) }
+        if let file { try DecoderArgument.checkSamples(of: file) }
         let output = output.standardOutput
         let store = try EventStore.open(at: log)
         let shown = DisplayText.escaped(source.rawValue)
-        if file != nil, try store.read({ try !($0.kindsBySource()[source] ?? []).contains(where: DecoderTrial.reads) })
-        {
+        if file != nil, try store.read({ try !($0.kindsBySource()[source] ?? []).contains(where: Decoders.mayRead) }) {
             StandardError.line("logtool: warning: the log has no event of source \(shown) that a decoder file reads")
         }
-        if let sequence = try Self.put(file, source, in: store) {
+        if let sequence = try DecoderArgument.put(file, source, in: store, isForced: force) {
             let name = file?.name ?? "no decoder file"
             try output.line("\(shown) is read by \(name) from now on, at every point (act \(sequence))")
         } else {
             try output.line("\(shown) is read so already")
         }
         try output.flush()
-    }
-
-    /// - Throws: `Failure` with exit code 1 for the first sample that gives other changes than the file says.
-    static func checkSamples(of file: DecoderFile) throws {
-        guard let fault = file.sampleFaults().first else { return }
-        throw Failure(
-            "set decoder \(file.name): the sample on line \(fault.line) gives \(fault.gives.canonicalText); see: logtool "
-                + "decoder check FILE",
-            exitCode: Outcome.no
-        )
-    }
-
-    /// Puts a file in force; `nil`, without an act, if it is.
-    static func put(_ file: DecoderFile?, _ source: SourceName, in store: EventStore) throws -> SequenceNumber? {
-        let known = try store.read { try? Decoders(inForce: $0) }
-        if let known, known[source]?.hash == file?.hash { return nil }
-        return try Decoders.set(file, for: source, in: store, at: SystemClock.now)
     }
 
     // MARK: - Trials
@@ -280,7 +258,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
             guard session.head > .zero else { return }
             try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
                 let envelope = event.envelope
-                guard DecoderTrial.reads(envelope.kind), source == nil || envelope.source.rawValue == source else {
+                guard Decoders.mayRead(envelope.kind), source == nil || envelope.source.rawValue == source else {
                     return true
                 }
                 count += 1

@@ -53,6 +53,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     /// For a cache as the second state. Without `--map`, a file with a database's suffix is compared by the program's
     /// own map.
     @OptionGroup var mapping: MapOptions
+    @OptionGroup var decoders: DecoderOptions
 
     @OptionGroup var selectors: SelectorOptions
 
@@ -133,7 +134,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         guard path == otherPath, profile == otherProfile else {
             return StateDiff.differences(try logState(one, progress).state, try logState(other, progress).state)
         }
-        let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
+        let store = try decoders.used(in: EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)))
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         let queries = [from, to].map { StateQuery(point: $0, profile: profile, source: selectors.source) }
         return try loader.differences(from: queries[0], to: queries[1])
@@ -146,7 +147,9 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             case .log(let otherPath, let otherPoint, let otherProfile) = other
         else { throw Failure("diff --first: a state document has no events; name two readings of logs") }
         // Two stores of one directory share its environment (I6).
-        let stores = try [path, otherPath].map { try LogOptions.open($0, isQuiet: self.output.quiet) }
+        let stores = try [path, otherPath].map {
+            try decoders.used(in: LogOptions.open($0, isQuiet: self.output.quiet))
+        }
         let queries = [(point, profile), (otherPoint, otherProfile)].map {
             StateQuery(point: $0.0, profile: $0.1, source: selectors.source)
         }
@@ -172,7 +175,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     /// Both state documents, `a` first. Each is in memory as a whole, with all messages.
     private func documents(_ progress: Progress) throws -> [JSONValue] {
         try [one, other].map {
-            try $0.document(source: selectors.source, progress: progress, isQuiet: output.quiet)
+            try $0.document(source: selectors.source, decoders: decoders, progress: progress, isQuiet: output.quiet)
         }
     }
 
@@ -203,7 +206,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         guard case .log(let path, let point, let profile) = reference else {
             throw Failure("diff --match identity: a state document has no histories; name two logs")
         }
-        let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
+        let store = try decoders.used(in: EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)))
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         let query = StateQuery(point: point, profile: profile, source: selectors.source)
         return (path, try loader.logState(for: query))
@@ -219,7 +222,9 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     /// The events that explain each difference; empty without `--explain`.
     private func responsible(for differences: [StateDifference]) throws -> [EntityReference: [SequenceNumber]] {
         guard explain, !differences.isEmpty else { return [:] }
-        return try Explanation(first: one, second: other, source: selectors.source).responsible(for: differences)
+        return try Explanation(first: one, second: other, source: selectors.source, decoders: decoders).responsible(
+            for: differences
+        )
     }
 }
 

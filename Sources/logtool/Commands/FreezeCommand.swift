@@ -42,6 +42,7 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
     ]
 
     @OptionGroup var log: LogOptions
+    @OptionGroup var decoders: DecoderOptions
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -89,7 +90,7 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
                 exitCode: Outcome.refused
             )
         }
-        let store = try log.open(isQuiet: output.quiet)
+        let store = try decoders.used(in: log.open(isQuiet: output.quiet))
         // Fixed before the events are written, so that a growing log does not add to the fixture.
         let last = try store.read { try point.at?.resolve(in: $0) ?? $0.head }
         let fixture = try Fixture.freeze(store, through: last, profile: profile, to: folder, about: about(last))

@@ -38,6 +38,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     ]
 
     @OptionGroup var log: LogOptions
+    @OptionGroup var decoders: DecoderOptions
 
     @Argument(help: ArgumentHelp("What to look at.", valueName: "entity"), transform: EntityArgument.parse)
     var entity: EntityReference?
@@ -52,6 +53,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
 
     /// Needs a name or a text; `audit` lists the changes of all things.
     func validate() throws {
+        if proving.prove, !decoders.decoder.isEmpty { throw ValidationError(ProvingOptions.needsFileInForce) }
         if proving.prove, lists.form == .text { throw ValidationError(ProvingOptions.needsJSON) }
         if entity == nil && match.match == nil {
             throw ValidationError("name an entity, or look for one by --match TEXT")
@@ -61,7 +63,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
 
     /// - Throws: `Failure` with exit code 1 if nothing or no entry fits, with 2 if several things fit.
     func run() throws {
-        let store = try log.open(isQuiet: output.quiet)
+        let store = try decoders.used(in: log.open(isQuiet: output.quiet))
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         if let text = match.text {
             let state = try loader.logState(for: StateQuery(profile: reading.profile))

@@ -127,11 +127,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         // Without `--follow`, live sources record once what the remote has now.
         if live.follow || ![.git, .capture, .har].contains(kind) { return try await recordLive() }
         let progress = output.progress("reading")
-        let decoder = try capture.decoder.map { path in
-            let file = try DecoderCommand.file(path)
-            try DecoderCommand.checkSamples(of: file)
-            return file
-        }
+        let decoder = try capture.decoder.map { try DecoderArgument.file($0, for: sourceName(), of: log) }
         let summary: IngestSummary
         switch kind {
         case .git:
@@ -167,7 +163,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 doubt: notice("warning: ")
             )
             summary = try record(source, progress: progress)
-            if let decoder { _ = try DecoderCommand.put(decoder, source.name, in: EventStore.open(at: log)) }
+            if let decoder { _ = try DecoderArgument.put(decoder, source.name, in: EventStore.open(at: log)) }
         case .har:
             let source = HARSource(
                 path: address,
@@ -178,7 +174,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 note: notice("")
             )
             summary = try record(source, progress: progress)
-            if let decoder { _ = try DecoderCommand.put(decoder, source.name, in: EventStore.open(at: log)) }
+            if let decoder { _ = try DecoderArgument.put(decoder, source.name, in: EventStore.open(at: log)) }
         // Not reached: `run` has recorded live sources above.
         case .gateway, .realtime, .github, .sse, .status, .cloudkit:
             return try await recordLive()

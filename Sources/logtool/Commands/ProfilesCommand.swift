@@ -30,6 +30,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
     var log: String?
 
     @OptionGroup var point: PointOptions
+    @OptionGroup var decoders: DecoderOptions
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
@@ -76,7 +77,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
 
     /// How many things each profile reads differently from `canonical`.
     private func compared(_ path: String) throws -> [JSONValue] {
-        let store = try LogOptions.open(path, isQuiet: output.quiet)
+        let store = try decoders.used(in: LogOptions.open(path, isQuiet: output.quiet))
         let progress = output.progress("replaying")
         defer { progress.end() }
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)

@@ -52,6 +52,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
 
     @OptionGroup var point: PointOptions
     @OptionGroup var reading: ProfileOptions
+    @OptionGroup var decoders: DecoderOptions
 
     /// The app's SQL unchanged. It is checked statement by statement, because it may come from elsewhere
     /// (`SQLiteGuard`).
@@ -150,7 +151,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         let schema = with.contains(.events) ? try plain.withEvents() : plain
         // Opens no log.
         if back { return try goBack(to) }
-        let store = try LogOptions.open(path, isQuiet: output.quiet)
+        let store = try decoders.used(in: LogOptions.open(path, isQuiet: output.quiet))
         try tellOfPoint(in: store)
         // JSON targets have no old cache, so none of the modes applies; `validate` has refused them.
         if let target = StateFile(path: to) { return try write(target, store, schema) }

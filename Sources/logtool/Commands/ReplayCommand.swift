@@ -42,6 +42,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var point: PointOptions
     @OptionGroup var state: StateOptions
+    @OptionGroup var decoders: DecoderOptions
 
     /// `--source` and `--channel` go with every form but the digest of a channel; the others select steps.
     @OptionGroup(title: "Selectors; most go with stepping")
@@ -96,7 +97,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     ///   `--retained`; `EventLogError` with code `damaged` (exit 3) if `--checked` finds an altered event.
     func run() throws {
         let loader = StateLoader(
-            store: try EventStore.open(at: log.path, options: .withProgress(isQuiet: output.quiet)),
+            store: try decoders.used(in: EventStore.open(at: log.path, options: .withProgress(isQuiet: output.quiet))),
             progress: output.progress("replaying"),
             isQuiet: output.quiet
         )

@@ -50,6 +50,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     ]
 
     @OptionGroup var log: LogOptions
+    @OptionGroup var decoders: DecoderOptions
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -107,7 +108,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     ///   target is refused both before the search and before the write, because a search may take long.
     mutating func run() throws {
         let begin = ContinuousClock.now
-        let store = try log.open(isQuiet: output.quiet)
+        let store = try decoders.used(in: log.open(isQuiet: output.quiet))
         try test.nameChannel(in: store)
         try NewLogTarget.refuseExisting(target, operation: "shrink")
         let test = question

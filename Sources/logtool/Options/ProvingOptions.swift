@@ -9,4 +9,6 @@ struct ProvingOptions: ParsableArguments {
 
     /// The error for proofs in output for people.
     static let needsJSON = "--prove gives proofs to a program: add --json or --jsonl"
+    /// The error for proofs of what a file that stands in reads.
+    static let needsFileInForce = "--prove goes without --decoder: a proof has the act that puts the file in force"
 }

@@ -8,17 +8,23 @@ import Darwin
 #endif
 
 extension StateReference {
-    /// The state document that the reference names, with the rows of one source if one is given.
+    /// The state document that the reference names, with the rows of one source if one is given. `decoders` stand in for those in force.
     ///
     /// A document of a log is made with its digest; one from a file keeps the digest that it states, which nothing
     /// checks.
     ///
     /// - Throws: `Failure` if a document cannot be read or is invalid; what opening and replaying a log throw.
-    func document(source: SourceName?, progress: Progress? = nil, isQuiet: Bool = false) throws -> JSONValue {
+    func document(
+        source: SourceName?,
+        decoders: DecoderOptions,
+        progress: Progress? = nil,
+        isQuiet: Bool = false
+    ) throws -> JSONValue {
         switch self {
         case .log(let path, let point, let profile):
             let query = StateQuery(point: point, profile: profile, source: source)
-            let loader = StateLoader(store: try EventStore.open(at: path), progress: progress, isQuiet: isQuiet)
+            let store = try decoders.used(in: EventStore.open(at: path))
+            let loader = StateLoader(store: store, progress: progress, isQuiet: isQuiet)
             return try loader.document(for: query)
         case .document(let path):
             return try Self.parse(try InputFile.bytes(at: path), name: path).only(source)

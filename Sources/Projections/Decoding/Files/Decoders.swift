@@ -1,4 +1,5 @@
 public import EventLog
+import Kinds
 
 /// The decoder files of a log's sources.
 ///
@@ -8,7 +9,7 @@ public struct Decoders: Sendable {
     /// The kind of the act that puts a file in force.
     package static let actKind = EventKind("logtool.decoder/1" as StaticString)
     /// The attribute of the act that names the source.
-    private static let sourceAttribute = "decodes"
+    static let sourceAttribute = "decodes"
 
     private var files: [SourceName: DecoderFile] = [:]
     private var faults: [SourceName: String] = [:]
@@ -17,6 +18,11 @@ public struct Decoders: Sendable {
 
     /// No files.
     public init() {}
+
+    /// Whether a decoder file may read events of a kind.
+    public static func mayRead(_ kind: EventKind) -> Bool {
+        kind.is(.serverSentEvent) || EventFamily(kind: kind) == .generic
+    }
 
     /// The file of a source; `nil` if it has none.
     public subscript(source: SourceName) -> DecoderFile? {
@@ -38,7 +44,7 @@ public struct Decoders: Sendable {
         return .object(members)
     }
 
-    /// The files in force in a log, and the decoders that were registered for it. Cost: O(1) for a log without acts of the kind.
+    /// The files in force in a log or standing in for them, and the decoders that were registered for it. Cost: O(1) for a log without acts of the kind.
     ///
     /// A file that this program cannot read is no error: each event of its source is an issue then.
     ///
@@ -46,6 +52,7 @@ public struct Decoders: Sendable {
     public init(inForce session: borrowing ReadSession) throws {
         registered = RegisteredDecoders(of: session)
         for (name, act) in try Self.acts(session) { take(act.envelope, act.payload, source: name) }
+        for (source, file) in registered.standIns { (files[source], faults[source]) = (file, nil) }
     }
 
     /// The files of sources by the sources' names, as `texts` gives them.
@@ -108,31 +115,4 @@ public struct Decoders: Sendable {
 
     /// Why the file in force for a source cannot be read; `nil` if it can, or there is none.
     package func fault(of source: SourceName) -> String? { faults[source] }
-
-    /// Puts a file in force for a source, or takes its file away. An act that holds the whole file, durable on return.
-    ///
-    /// - Parameters:
-    ///   - file: `nil` to leave the source without a file.
-    ///   - time: when it was done.
-    /// - Returns: the act's sequence.
-    /// - Throws: as `EventStore.append`.
-    @discardableResult
-    public static func set(
-        _ file: DecoderFile?,
-        for source: SourceName,
-        in store: EventStore,
-        at time: Timestamp
-    ) throws -> SequenceNumber {
-        let payload = JSONValue.object([
-            "decoder": file.map { .string($0.name) },
-            "sha256": file.map { .string($0.hash.hex) },
-            "file": file.map { .string($0.text) } ?? .null,
-        ])
-        return try store.appendAct(
-            actKind,
-            attributes: [Attributes.Pair(name: sourceAttribute, value: source.rawValue)],
-            payload: Array(payload.canonicalText.utf8),
-            at: time
-        )
-    }
 }

@@ -54,16 +54,19 @@ public struct ReceivedEvent: Sendable {
     }
 }
 
-/// The decoders that a program has registered for a log.
+/// The decoders that a program has registered for a log, and the files that it reads in place of those in force.
 struct RegisteredDecoders: Sendable {
     var sources: [SourceName: any EventDecoder] = [:]
     var kinds: [EventKind: any EventDecoder] = [:]
+    /// In place of the files in force.
+    var standIns: [SourceName: DecoderFile] = [:]
 
     /// Names each decoder and what it reads, in a fixed order; empty without decoders. Derived data are bound to it.
     var fingerprint: String {
         let lines =
             sources.map { "source \($0.key) \($0.value.name)" }
             + kinds.map { "kind \($0.key.rawValue) \($0.value.name)" }
+            + standIns.map { "file \($0.key) \($0.value.hash.hex)" }
         return lines.sorted { ExactText.precedes($0, $1) }.joined(separator: "\n")
     }
 
@@ -90,7 +93,8 @@ extension Decoders {
         for source: SourceName,
         in store: EventStore
     ) throws {
-        try attach(decoder, to: store) { $0.sources[source] = decoder }
+        try check(decoder)
+        attach(to: store) { $0.sources[source] = decoder }
     }
 
     /// Registers a decoder for all events of a kind, of any source without a decoder of its own. As for a source.
@@ -108,17 +112,17 @@ extension Decoders {
                     + "of your own, such as myapp.change/1"
             )
         }
-        try attach(decoder, to: store) { $0.kinds[kind] = decoder }
+        try check(decoder)
+        attach(to: store) { $0.kinds[kind] = decoder }
     }
 
-    private static func attach(
-        _ decoder: some EventDecoder,
-        to store: EventStore,
-        _ change: (inout RegisteredDecoders) -> Void
-    ) throws {
+    private static func check(_ decoder: some EventDecoder) throws {
         guard !decoder.name.isEmpty else {
             throw EngineError("register a decoder: its name is empty; name it and its version, such as chat/1")
         }
+    }
+
+    static func attach(to store: EventStore, _ change: (inout RegisteredDecoders) -> Void) {
         store.changeAttachment { attachment in
             var registered = attachment as? RegisteredDecoders ?? RegisteredDecoders()
             change(&registered)
