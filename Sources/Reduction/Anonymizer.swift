@@ -26,6 +26,8 @@ package enum Anonymizer {
         var texts: [PlacedText] = []
         /// Names of members that the question names, which stay.
         var members: Set<String> = []
+        /// The decoder files of the sources. What they compare payloads with stays.
+        var decoders = Decoders()
         /// Whether the replaced events will do.
         let holds: ([CandidateEvent], Substitutes) throws -> Bool
     }
@@ -44,10 +46,11 @@ package enum Anonymizer {
     /// - Throws: what the demand throws; `EventLogError` if a replaced key or attribute breaks a limit.
     static func run(_ events: [CandidateEvent], _ demand: Demand) throws -> Result? {
         // In the order of the events, so that the same log gives the same substitutes.
-        let ordered = distinctTexts(of: events)
+        let ordered = distinctTexts(of: events, demand.decoders)
         let named = Set(demand.texts.flatMap { words($0.text) })
+        let files = demand.decoders.words
         for kept in fallbacks {
-            let attempt = Attempt(events: events, texts: ordered, demand: demand, kept: kept)
+            let attempt = Attempt(events: events, texts: ordered, demand: demand, files: files, kept: kept)
             if let result = try attempt.result(named: []) { return result }
             guard !named.isEmpty, !kept.contains(.words), var result = try attempt.result(named: named) else {
                 continue
@@ -64,9 +67,11 @@ package enum Anonymizer {
         return nil
     }
 
-    private static func distinctTexts(of events: [CandidateEvent]) -> [PlacedText] {
+    private static func distinctTexts(of events: [CandidateEvent], _ decoders: Decoders) -> [PlacedText] {
         var seen: Set<PlacedText> = []
-        return events.flatMap { texts(of: $0.draft).filter { seen.insert($0).inserted } }
+        return events.flatMap { event in
+            texts(of: event.draft, isOfFile: decoders.readsByFile(event.draft)).filter { seen.insert($0).inserted }
+        }
     }
 
     /// One choice of what stays.
@@ -74,6 +79,7 @@ package enum Anonymizer {
         let events: [CandidateEvent]
         let texts: [PlacedText]
         let demand: Demand
+        let files: DecoderWords
         let kept: Set<TextClass>
 
         /// The replaced events, if the demand allows them and nothing replaced is left.
@@ -86,10 +92,14 @@ package enum Anonymizer {
                 earliest: events.map(\.draft.recordedAt).min() ?? Timestamp(seconds: 0),
                 classes: Set(TextClass.allCases).subtracting(kept),
                 named: named,
-                members: demand.members
+                members: demand.members,
+                files: files
             )
             var stays: [Substitutes.Reason: Set<String>] = [:]
-            let replaced = try events.map { try replace($0, by: substitutes) { stays[$1, default: []].insert($0) } }
+            let replaced = try events.map { event in
+                let isOfFile = demand.decoders.readsByFile(event.draft)
+                return try replace(event, by: substitutes, isOfFile: isOfFile) { stays[$1, default: []].insert($0) }
+            }
             guard try demand.holds(replaced, substitutes),
                 remains(of: substitutes, in: replaced, beside: Set(stays.values.joined())).isEmpty
             else { return nil }
@@ -97,7 +107,7 @@ package enum Anonymizer {
                 events: replaced,
                 substitutes: substitutes,
                 kept: kept,
-                texts: KeptTexts.all(of: replaced, stays, kept),
+                texts: KeptTexts.all(of: replaced, stays, kept, demand.decoders),
                 replacedCount: substitutes.count
             )
         }
@@ -134,10 +144,10 @@ package enum Anonymizer {
     // MARK: - Events
 
     /// All texts of an event that `map` would replace, in order.
-    private static func texts(of draft: DraftEvent) -> [PlacedText] {
+    private static func texts(of draft: DraftEvent, isOfFile: Bool) -> [PlacedText] {
         var texts: [PlacedText] = []
         // Texts that stay as they are break no limit.
-        _ = try? map(draft) { text, place in
+        _ = try? map(draft, isOfFile: isOfFile) { text, place in
             texts.append(PlacedText(text, place))
             return text
         }
@@ -147,9 +157,10 @@ package enum Anonymizer {
     private static func replace(
         _ event: CandidateEvent,
         by substitutes: Substitutes,
+        isOfFile: Bool,
         note: (String, Substitutes.Reason) -> Void
     ) throws -> CandidateEvent {
-        var draft = try map(event.draft) { substitutes.replace($0, at: $1, note: note) }
+        var draft = try map(event.draft, isOfFile: isOfFile) { substitutes.replace($0, at: $1, note: note) }
         draft.recordedAt = Timestamp(
             microseconds: draft.recordedAt.microseconds + Int64(substitutes.dayShift) * 86_400_000_000
         )
@@ -157,10 +168,15 @@ package enum Anonymizer {
     }
 
     /// The event with every text put through `body`: source, payload, key and attribute values.
-    private static func map(_ draft: DraftEvent, _ body: (String, TextPlace) -> String) throws -> DraftEvent {
+    ///
+    /// - Parameter isOfFile: Whether a decoder file reads the event.
+    private static func map(_ draft: DraftEvent, isOfFile: Bool, _ body: (String, TextPlace) -> String) throws
+        -> DraftEvent
+    {
         var result = draft
         result.source = try SourceName(body(draft.source.rawValue, .text))
-        result.payload = Payload(of: draft).mapping(body).bytes
+        let isOfAnyApp = EventFamily(kind: draft.kind) == .generic || isOfFile
+        result.payload = Payload(of: draft).mapping(isOfAnyApp: isOfAnyApp, body).bytes
         result.key = try draft.key.map { try EventKey(body($0.rawValue, .constant)) }
         result.attributes = try Attributes(
             draft.attributes.pairs.map { pair in
@@ -184,14 +200,20 @@ package struct KeptTexts: Sendable {
     static func all(
         of events: [CandidateEvent],
         _ stays: [Substitutes.Reason: Set<String>],
-        _ kept: Set<TextClass>
+        _ kept: Set<TextClass>,
+        _ decoders: Decoders
     ) -> [KeptTexts] {
+        let files = Set(decoders.sources.compactMap { decoders[$0]?.name }).sorted()
         func texts(_ reason: Substitutes.Reason) -> [String] { (stays[reason] ?? []).sorted() }
         let attributes = Set(events.flatMap { $0.draft.attributes.pairs.map(\.name) }).sorted()
         let all = [
             KeptTexts(name: "kinds", about: "of events", texts: Set(events.map(\.draft.kind.rawValue)).sorted()),
             KeptTexts(name: "attributes", about: "their names", texts: attributes),
-            KeptTexts(name: "members", about: "names that the apps' formats have", texts: texts(.member)),
+            KeptTexts(
+                name: "members",
+                about: "names that the apps' formats or decoder files have",
+                texts: texts(.member)
+            ),
             KeptTexts(name: "constants", about: "words of the protocols, in their places", texts: texts(.constant)),
             KeptTexts(name: "paths", about: "words of routes and addresses, extensions of files", texts: texts(.path)),
             KeptTexts(
@@ -201,6 +223,8 @@ package struct KeptTexts: Sendable {
             ),
             KeptTexts(name: "hours", about: "times of the day, zones, and how far apart times are", texts: nil),
             KeptTexts(name: "signs", about: "punctuation, emoji, true and false, single Latin letters", texts: nil),
+            KeptTexts(name: "files", about: "words that decoder files have", texts: texts(.file)),
+            KeptTexts(name: "decoders", about: "whole files, with their samples and comments", texts: files),
             KeptTexts(name: "test", about: "words that the test names and the answer depends on", texts: texts(.test)),
             KeptTexts(name: "terms", about: "words of the protocols within texts", texts: texts(.term)),
         ]
@@ -211,17 +235,26 @@ package struct KeptTexts: Sendable {
     }
 }
 
+extension Decoders {
+    /// Whether a decoder file reads an event.
+    fileprivate func readsByFile(_ draft: DraftEvent) -> Bool {
+        Self.mayRead(draft.kind) && self[draft.source] != nil
+    }
+}
+
 extension Anonymizer {
-    /// Refuses events of sources that a decoder file or a registered decoder reads: what must stay in their payloads is known
-    /// there alone.
+    /// Refuses events of sources that a registered decoder reads, or a file that this program cannot read: what must stay in
+    /// their payloads is known there alone.
     ///
     /// - Parameter operation: The operation's name in the error.
     static func refuse(_ decoders: Decoders, of events: [CandidateEvent], _ operation: String) throws {
-        let read = events.first { decoders.reads($0.draft.kind, of: $0.draft.source) }
+        let read = events.first {
+            decoders[$0.draft.source] == nil && decoders.reads($0.draft.kind, of: $0.draft.source)
+        }
         guard let source = read?.draft.source else { return }
         throw EngineError(
-            "\(operation): source \(source) is read by a decoder file or a registered decoder, and which of its words must "
-                + "stay is not known; nothing was written",
+            "\(operation): source \(source) is read by a registered decoder, or by a file that cannot be read, and which of its "
+                + "words must stay is not known; nothing was written",
             code: .no
         )
     }

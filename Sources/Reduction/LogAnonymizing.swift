@@ -11,14 +11,16 @@ import Projections
 /// ```
 public struct LogAnonymizing {
     private let events: [CandidateEvent]
+    private let decoders: Decoders
 
     /// Reads the events of a log.
     ///
     /// - Throws: `EventLogError` with code `damaged` for an event that is not as it was appended; `EngineError` with code `no`
-    ///   for a log of which a decoder file reads a source.
+    ///   for a log of which a registered decoder reads a source, or a file that this program cannot read.
     public init(of store: EventStore) throws {
         let (whole, decoders) = try store.read { (try Candidate.whole(of: $0), try Decoders(inForce: $0)) }
         events = whole.events
+        self.decoders = decoders
         try Anonymizer.refuse(decoders, of: events, "anonymize")
     }
 
@@ -35,11 +37,12 @@ public struct LogAnonymizing {
     /// - Parameter report: Called before each step, with what it does.
     package func run(_ report: @escaping (String) -> Void) throws -> AnonymizedLog {
         report("reading the shape")
-        let shape = LogShape(of: events)
+        let shape = LogShape(of: events, decoders: decoders)
         var differences: [String] = []
-        let demand = Anonymizer.Demand { replaced, _ in
+        let demand = Anonymizer.Demand(decoders: decoders) { replaced, substitutes in
             report("comparing the shapes")
-            let found = LogShape(of: replaced).differences(from: shape)
+            let renamed = substitutes.renamed(decoders)
+            let found = LogShape(of: replaced, decoders: renamed).differences(from: shape)
             if differences.isEmpty { differences = found }
             return found.isEmpty
         }
@@ -48,7 +51,7 @@ public struct LogAnonymizing {
                 differences.isEmpty ? "replaced words would stay" : "\(differences.joined(separator: ", ")) change"
             throw EngineError("anonymize: whatever is replaced, \(reason); nothing was written", code: .no)
         }
-        return AnonymizedLog(result: result, shape: shape)
+        return AnonymizedLog(result: result, shape: shape, decoders: result.substitutes.renamed(decoders))
     }
 }
 
@@ -56,6 +59,8 @@ public struct LogAnonymizing {
 public struct AnonymizedLog: Sendable {
     package let result: Anonymizer.Result
     let shape: LogShape
+    /// The decoder files of the renamed sources.
+    let decoders: Decoders
 
     /// The events, in the order of the log.
     public var events: [DraftEvent] { result.events.map(\.draft) }
@@ -78,5 +83,5 @@ public struct AnonymizedLog: Sendable {
     /// Makes a log of the events, with new sequences.
     ///
     /// - Throws: as `ShrinkResult.write`.
-    public func write(to path: String) throws { try NewLog.write(events, to: path) }
+    public func write(to path: String) throws { try NewLog.write(events, decoders, to: path) }
 }

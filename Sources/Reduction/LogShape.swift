@@ -41,13 +41,16 @@ struct LogShape: Equatable, Sendable {
     var sourceCount: Int { (events.map(\.source).max() ?? -1) + 1 }
 
     /// Folds the events once for all profiles that read them by the same rules. Memory: two states at a time.
-    init(of events: [CandidateEvent]) {
+    ///
+    /// - Parameter decoders: The decoder files of the sources.
+    init(of events: [CandidateEvent], decoders: Decoders) {
         let drafts = events.map(\.draft)
         var order: [String: Int] = [:]
         for draft in drafts where order[draft.source.rawValue] == nil { order[draft.source.rawValue] = order.count }
         let first = drafts.first?.recordedAt.microseconds ?? 0
         self.events = Self.events(of: drafts, order, since: first)
         var canonical = LogState()
+        canonical.use(decoders)
         canonical.apply(drafts)
         let document = canonical.document()
         var rows: [String: Int] = [:]
@@ -73,6 +76,7 @@ struct LogShape: Equatable, Sendable {
         )
         let counts = Profile.differences(among: Set(drafts.map(\.kind))) { profile, _ in
             var state = LogState(rules: profile.rules)
+            state.use(decoders)
             state.apply(drafts)
             return StateDiff.counts(canonical, state)
         }

@@ -129,7 +129,7 @@ public struct ShrinkResult: Sendable {
     /// The test, with the same replacements in the texts that it names; `nil` if nothing was replaced.
     package private(set) var askedThen: InterestTest?
 
-    private let decoders: Decoders
+    private var decoders: Decoders
 
     init(kept: [CandidateEvent], wholeCount: Int, testCount: Int, isMinimal: Bool, decoders: Decoders) {
         (self.kept, self.wholeCount, self.testCount, self.isMinimal) = (kept, wholeCount, testCount, isMinimal)
@@ -145,10 +145,16 @@ public struct ShrinkResult: Sendable {
     /// - Throws: `EngineError` with code `no` if the test fails whatever is replaced.
     package mutating func anonymize(_ test: InterestTest) throws {
         try Anonymizer.refuse(decoders, of: kept, "shrink --anonymize")
+        let decoders = decoders
+        var test = test
+        test.decoders = decoders
         let issues = try test.issues(of: Candidate(kept)).count
-        let isMinimal = isMinimal
-        let demand = Anonymizer.Demand(texts: test.placedTexts, members: test.members) { replaced, substitutes in
-            let asked = test.naming { substitutes.replace($0, at: $1) }
+        let (isMinimal, question) = (isMinimal, test)
+        let demand = Anonymizer.Demand(texts: test.placedTexts, members: test.members, decoders: decoders) {
+            replaced,
+            substitutes in
+            var asked = question.naming { substitutes.replace($0, at: $1) }
+            asked.decoders = substitutes.renamed(decoders)
             return try asked.isInteresting(Candidate(replaced))
                 // Replacing must not make payloads undecodable.
                 && asked.issues(of: Candidate(replaced)).count <= issues
@@ -162,7 +168,9 @@ public struct ShrinkResult: Sendable {
             )
         }
         (kept, anonymized) = (result.events, result)
+        self.decoders = result.substitutes.renamed(decoders)
         askedThen = test.naming { result.substitutes.replace($0, at: $1) }
+        askedThen?.decoders = self.decoders
     }
 
     /// Makes a log of the events, with new sequences. It appears at its path whole and verified, or not at all, because it is

@@ -5,7 +5,10 @@ import Projections
 extension Payload {
     /// The payload with every text put through `body`, names of members too. Numbers of eight digits and more count as
     /// texts, because ids can be numbers. Bytes that are no text become bytes that say nothing.
-    func mapping(_ body: (String, TextPlace) -> String) -> Payload {
+    ///
+    /// - Parameter isOfAnyApp: Whether no member's name tells what its value is, as no format of the apps applies.
+    func mapping(isOfAnyApp: Bool, _ body: (String, TextPlace) -> String) -> Payload {
+        let body = isOfAnyApp ? { text, place in body(text, place == .name ? .name : .text) } : body
         var payload = self
         for index in segments.indices {
             let segment = segments[index]

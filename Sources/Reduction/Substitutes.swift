@@ -1,4 +1,5 @@
 import EventLog
+import Projections
 
 /// A class of texts that can be replaced.
 package enum TextClass: String, CaseIterable, Sendable {
@@ -33,6 +34,9 @@ struct Substitutes {
     private let named: Set<String>
     /// Names of members that stay.
     private let members: Set<String>
+    /// Texts of decoder files, which stay as a whole, and their words where a text has more than these.
+    private let fileTexts: Set<String>
+    private let fileWords: Set<String>
     /// Substitutes by word, both in lower case.
     private var words: [String: String] = [:]
     private var ids: [String: String] = [:]
@@ -48,15 +52,19 @@ struct Substitutes {
     ///   - earliest: The earliest recorded time.
     ///   - named: Words that stay everywhere, in lower case.
     ///   - members: Names of members that stay, beside those of the formats.
+    ///   - files: What stays because decoder files have it.
     init(
         for texts: [PlacedText],
         fragments: [PlacedText] = [],
         earliest: Timestamp,
         classes: Set<TextClass>,
         named: Set<String> = [],
-        members: Set<String> = []
+        members: Set<String> = [],
+        files: DecoderWords = DecoderWords()
     ) {
-        (self.classes, self.named, self.members) = (classes, named, members.union(ProtocolWords.members))
+        (self.classes, self.named) = (classes, named)
+        self.members = members.union(ProtocolWords.members).union(files.members)
+        (fileTexts, fileWords) = (files.texts, Set(files.texts.flatMap { Anonymizer.words($0) }))
         let day = Int(earliest.microseconds / 86_400_000_000)
         dayShift = classes.contains(.times) ? (Self.firstDay - day) / 7 * 7 : 0
         var found = Pieces()
@@ -97,7 +105,7 @@ struct Substitutes {
     private mutating func chooseWords(_ found: Pieces, _ fragments: [String]) {
         let originals = fragments + found.words
         // A made-up word that occurs in the log, or that holds a word of it, would look like one that was not replaced.
-        let taken = Set(originals).union(named)
+        let taken = Set(originals).union(named).union(fileWords)
         var used: Set<String> = []
         var counters: [Int: Int] = [:]
         for word in originals where words[word] == nil {
@@ -230,6 +238,8 @@ struct Substitutes {
     enum Reason: Hashable, Sendable {
         /// A word of a protocol, where it means something.
         case constant
+        /// A decoder file has it.
+        case file
         /// A word of a path or address, or a file's extension.
         case path
         /// The test names it, and the answer depends on it.
@@ -247,7 +257,9 @@ struct Substitutes {
         var result = ""
         visit(text, at: place) { part, why in
             if let why {
-                if case .word(let word) = part.piece { note(why == .member ? part.written : word.lowercased(), why) }
+                if case .word(let word) = part.piece {
+                    note([.member, .file].contains(why) ? part.written : word.lowercased(), why)
+                }
                 result += part.written
             } else {
                 result += substitute(for: part)
@@ -262,12 +274,19 @@ struct Substitutes {
         case .verbatim: body(TextPiece.Part(piece: .other(text), written: text), .constant)
         case _ where ProtocolWords.markers.contains(text):
             body(TextPiece.Part(piece: .word(text), written: text), .constant)
+        case .text where fileTexts.contains(text):
+            body(TextPiece.Part(piece: .word(text), written: text), .file)
         case .name where members.contains(text):
             body(TextPiece.Part(piece: .word(text), written: text), .member)
         case .name where !classes.contains(.names): body(TextPiece.Part(piece: .other(text), written: text), nil)
         case .text where text.hasPrefix("{") || text.hasPrefix("["):
             LooseJSON.visit(text) { piece, place in
-                if place == .text { visitParts(of: piece, at: place, body) } else { visit(piece, at: place, body) }
+                // A text within a text is taken apart no further.
+                if place == .text, !fileTexts.contains(piece) {
+                    visitParts(of: piece, at: place, body)
+                } else {
+                    visit(piece, at: place, body)
+                }
             }
         case .file: FileText.visit(text) { piece, place in visit(piece, at: place, body) }
         default: visitParts(of: text, at: place, body)
@@ -291,6 +310,7 @@ struct Substitutes {
     private func reason(_ word: String, at place: TextPlace, isBehindStop: Bool) -> Reason? {
         if named.contains(word) { return .test }
         if ProtocolWords.everywhere.contains(word) { return .constant }
+        if fileWords.contains(word) { return .file }
         if isBehindStop, ProtocolWords.extensions.contains(word) { return .path }
         switch place {
         case .constant where ProtocolWords.constants.contains(word): return .constant
@@ -301,6 +321,11 @@ struct Substitutes {
             return !classes.contains(.terms) && ProtocolWords.all.contains(word) ? .term : nil
         default: return nil
         }
+    }
+
+    /// The decoder files of the renamed sources.
+    func renamed(_ decoders: Decoders) -> Decoders {
+        decoders.renamed { try? SourceName(replace($0.rawValue)) }
     }
 
     /// How many different words and ids have substitutes.

@@ -126,8 +126,20 @@ import Testing
         #expect(try run("replay", folder.path("small.eventlog")).output.contains("× hi"))
         try run("freeze", log, "-o", folder.path("fixture"))
         try run("check", folder.path("fixture"))
-        let refused = try run("anonymize", log, "-o", folder.path("anonymous.eventlog"), fails: 1)
-        #expect(refused.errors.contains("source chat is read by a decoder file or a registered decoder"))
+        let shown = folder.path("anonymous.eventlog")
+        #expect(try run("anonymize", log, "-o", shown).output.contains("decoders    whole files"))
+        let replay = try run("replay", shown).output
+        #expect(replay.contains("└─ ") && !replay.contains("hello") && !replay.contains("ada"))
+        try run(
+            "shrink",
+            log,
+            "--when",
+            "exists(deletedMessages[content=\"hi\"])",
+            "--anonymize",
+            "-o",
+            folder.path("small-shown.eventlog")
+        )
+        #expect(try run("replay", folder.path("small-shown.eventlog")).output.contains("× "))
         try run("rebuild", log, "--to", folder.path("cache.sqlite"))
         #expect(try run("sql", log, "SELECT count(*) FROM messages").output.contains("1"))
     }

@@ -21,7 +21,8 @@ struct AnonymizeCommand: ParsableCommand, ExplainedCommand {
     /// The classes that stay in every log, for help.
     static let stays = """
         kinds, names of attributes and of members that the formats have, words of the protocols in their places, \
-        words of routes and extensions of files, short numbers, times of the day, punctuation and emoji
+        words of routes and extensions of files, short numbers, times of the day, punctuation and emoji, decoder files \
+        and what they name
         """
 
     static let examples = [
