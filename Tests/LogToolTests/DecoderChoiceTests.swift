@@ -172,6 +172,24 @@ import Testing
         try run("events", log, "--entity", "message:chat/r/1", "--decoder", paths.other)
     }
 
+    private static let commands: [(command: [String], code: Int32)] = [
+        (["replay"], 0), (["diff"], 0), (["bisect", "--when", "exists(messages)"], 1), (["audit"], 0),
+        (["history", "message:r/1"], 1), (["shrink", "--when", "exists(messages)", "-o", "small"], 1),
+        (["profiles"], 0),
+    ]
+
+    /// Every command whose answer is empty because nothing reads the log says so.
+    @Test(arguments: commands) func whatNothingReadsIsTold(command: [String], code: Int32) throws {
+        try record(1..<4)
+        var arguments = [command[0], log] + command.dropFirst()
+        if command[0] == "diff" { arguments = ["diff", log + "@1", log] }
+        let told = try ToolRun.run(arguments, in: folder)
+        #expect(told.exitCode == code)
+        #expect(told.errors.contains("no decoder file reads source chat (ws.frame/1): it gives no state"))
+        #expect(told.errors.components(separatedBy: "no decoder file reads").count == 2)
+        #expect(try !ToolRun.run(arguments + ["--quiet"], in: folder).errors.contains("no decoder file"))
+    }
+
     @Test func aFileThatMayMeanSeveralSourcesNamesOne() throws {
         try record(1..<3)
         try record(10..<12, as: "second")

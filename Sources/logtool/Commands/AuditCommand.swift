@@ -70,7 +70,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     ///
     /// - Throws: `Failure` with exit code 1 if the options choose no change; the list is complete even then.
     func run() throws {
-        let store = try decoders.used(in: log.open(isQuiet: output.quiet))
+        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
         let progress = output.progress("replaying")
         let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery())
         let printer = try printer()

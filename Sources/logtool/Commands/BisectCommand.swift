@@ -111,7 +111,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     /// - Throws: `Outcome.no` unless one event was found; the printed reason is then on standard output. `EngineError` for
     ///   points in the wrong order and for a test that gives no answer; `ProjectionError` for a point beyond the head.
     mutating func run() throws {
-        let store = try decoders.used(in: log.open(isQuiet: output.quiet))
+        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
         try test.nameChannel(in: store)
         var query = StateQuery(profile: reading.profile)
         // Limits what a command gets. The fold is always whole.
@@ -143,7 +143,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             var (other, otherQuery) = (search.walk.store, query)
             if case .log(let path, _, let profile) = against {
                 otherQuery.profile = profile
-                if !path.isEmpty { other = try decoders.used(in: EventStore.open(at: path)) }
+                if !path.isEmpty { other = try decoders.used(in: EventStore.open(at: path), isQuiet: output.quiet) }
             }
             return try search.run(against: other, options: otherQuery.replayOptions, endsWithShorter: bad == nil)
         }

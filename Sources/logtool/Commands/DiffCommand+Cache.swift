@@ -18,7 +18,10 @@ extension DiffCommand {
             try mapping.map.map { try MappedSchema.map(at: $0, values: mapping.valuesByName) }
             ?? MappedSchema.ownMap(of: cache)
         let progress = output.progress("replaying")
-        let store = try decoders.used(in: EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)))
+        let store = try decoders.used(
+            in: EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)),
+            isQuiet: output.quiet
+        )
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         let query = StateQuery(point: point, profile: profile, source: selectors.source)
         let state = try loader.logState(for: query)

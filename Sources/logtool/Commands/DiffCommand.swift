@@ -134,7 +134,10 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         guard path == otherPath, profile == otherProfile else {
             return StateDiff.differences(try logState(one, progress).state, try logState(other, progress).state)
         }
-        let store = try decoders.used(in: EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)))
+        let store = try decoders.used(
+            in: EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)),
+            isQuiet: output.quiet
+        )
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         let queries = [from, to].map { StateQuery(point: $0, profile: profile, source: selectors.source) }
         return try loader.differences(from: queries[0], to: queries[1])
@@ -148,7 +151,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         else { throw Failure("diff --first: a state document has no events; name two readings of logs") }
         // Two stores of one directory share its environment (I6).
         let stores = try [path, otherPath].map {
-            try decoders.used(in: LogOptions.open($0, isQuiet: self.output.quiet))
+            try decoders.used(in: LogOptions.open($0, isQuiet: self.output.quiet), isQuiet: self.output.quiet)
         }
         let queries = [(point, profile), (otherPoint, otherProfile)].map {
             StateQuery(point: $0.0, profile: $0.1, source: selectors.source)
@@ -206,7 +209,10 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         guard case .log(let path, let point, let profile) = reference else {
             throw Failure("diff --match identity: a state document has no histories; name two logs")
         }
-        let store = try decoders.used(in: EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)))
+        let store = try decoders.used(
+            in: EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)),
+            isQuiet: output.quiet
+        )
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         let query = StateQuery(point: point, profile: profile, source: selectors.source)
         return (path, try loader.logState(for: query))

@@ -90,7 +90,7 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
                 exitCode: Outcome.refused
             )
         }
-        let store = try decoders.used(in: log.open(isQuiet: output.quiet))
+        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
         // Fixed before the events are written, so that a growing log does not add to the fixture.
         let last = try store.read { try point.at?.resolve(in: $0) ?? $0.head }
         let fixture = try Fixture.freeze(store, through: last, profile: profile, to: folder, about: about(last))

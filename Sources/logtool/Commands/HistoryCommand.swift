@@ -63,7 +63,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
 
     /// - Throws: `Failure` with exit code 1 if nothing or no entry fits, with 2 if several things fit.
     func run() throws {
-        let store = try decoders.used(in: log.open(isQuiet: output.quiet))
+        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         if let text = match.text {
             let state = try loader.logState(for: StateQuery(profile: reading.profile))

@@ -77,7 +77,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
 
     /// How many things each profile reads differently from `canonical`.
     private func compared(_ path: String) throws -> [JSONValue] {
-        let store = try decoders.used(in: LogOptions.open(path, isQuiet: output.quiet))
+        let store = try decoders.used(in: LogOptions.open(path, isQuiet: output.quiet), isQuiet: output.quiet)
         let progress = output.progress("replaying")
         defer { progress.end() }
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)

@@ -151,7 +151,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         let schema = with.contains(.events) ? try plain.withEvents() : plain
         // Opens no log.
         if back { return try goBack(to) }
-        let store = try decoders.used(in: LogOptions.open(path, isQuiet: output.quiet))
+        let store = try decoders.used(in: LogOptions.open(path, isQuiet: output.quiet), isQuiet: output.quiet)
         try tellOfPoint(in: store)
         // JSON targets have no old cache, so none of the modes applies; `validate` has refused them.
         if let target = StateFile(path: to) { return try write(target, store, schema) }

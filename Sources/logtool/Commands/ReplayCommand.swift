@@ -97,7 +97,10 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     ///   `--retained`; `EventLogError` with code `damaged` (exit 3) if `--checked` finds an altered event.
     func run() throws {
         let loader = StateLoader(
-            store: try decoders.used(in: EventStore.open(at: log.path, options: .withProgress(isQuiet: output.quiet))),
+            store: try decoders.used(
+                in: EventStore.open(at: log.path, options: .withProgress(isQuiet: output.quiet)),
+                isQuiet: output.quiet
+            ),
             progress: output.progress("replaying"),
             isQuiet: output.quiet
         )

@@ -108,7 +108,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     ///   target is refused both before the search and before the write, because a search may take long.
     mutating func run() throws {
         let begin = ContinuousClock.now
-        let store = try decoders.used(in: log.open(isQuiet: output.quiet))
+        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
         try test.nameChannel(in: store)
         try NewLogTarget.refuseExisting(target, operation: "shrink")
         let test = question

@@ -13,18 +13,20 @@ struct DecoderOptions: ParsableArguments {
     )
     var decoder: [String] = []
 
-    /// Has the files stand in, in an opened log that nothing was read from.
+    /// Has the files stand in, in an opened log that nothing was read from. Tells on standard error of sources that nothing
+    /// reads, unless `isQuiet`.
     ///
     /// - Returns: the same log.
     /// - Throws: `Failure` for a file that cannot be read, with exit code 1 if the log has no source for it; `EngineError` as
     ///   `Decoders.standIn`.
-    func used(in store: EventStore) throws -> EventStore {
+    func used(in store: EventStore, isQuiet: Bool) throws -> EventStore {
         for text in decoder {
             let (source, path) = try Self.split(text)
             let file = try DecoderArgument.file(path)
             try DecoderArgument.checkSamples(of: file)
             try Decoders.standIn(file, for: source ?? Self.only(in: store, for: path), in: store)
         }
+        if !isQuiet { try store.read { try UnreadSources.tell(of: $0, at: store.path) } }
         return store
     }
 

@@ -9,7 +9,6 @@ extension StateLoader {
     /// - Throws: as `logState`.
     func profileDifferences(at point: Point?) throws -> [(profile: Profile, counts: [EntityReference.Kind: Int])] {
         try store.read { session in
-            if !isQuiet { try UnreadSources.tell(of: session, at: store.path) }
             let last = try sequence(of: StateQuery(point: point), in: session)
             let kinds = Set(try KnownNames(session).kindsBySource.values.joined())
             let progress = progress?.replayReporter(until: last)

@@ -23,7 +23,6 @@ struct StateLoader {
     /// - Throws: `Failure` with exit code 1 if the log has no such source, or no event to leave out.
     func logState(for query: StateQuery) throws -> LogState {
         try store.read { session in
-            if !isQuiet { try UnreadSources.tell(of: session, at: store.path) }
             let last = try sequence(of: query, in: session)
             return try Replay.logState(
                 of: session,

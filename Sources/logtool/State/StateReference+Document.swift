@@ -23,7 +23,7 @@ extension StateReference {
         switch self {
         case .log(let path, let point, let profile):
             let query = StateQuery(point: point, profile: profile, source: source)
-            let store = try decoders.used(in: EventStore.open(at: path))
+            let store = try decoders.used(in: EventStore.open(at: path), isQuiet: isQuiet)
             let loader = StateLoader(store: store, progress: progress, isQuiet: isQuiet)
             return try loader.document(for: query)
         case .document(let path):
