@@ -2,9 +2,11 @@
 
 usage: har_peer.py mitmproxy MITMDUMP OUT.har OUT.ndjson
        har_peer.py chromium CHROMIUM OUT.har OUT.ndjson
+       har_peer.py chat CHROMIUM OUT.har OUT.ndjson
 
-The server speaks a gateway's WebSocket, two of its REST routes and Server-Sent Events. Its own list of the frames becomes
-OUT.ndjson, a capture, with which the HAR is compared. Chromium's HAR is made by the exporter of its own developer tools.
+The server speaks a gateway's WebSocket, two of its REST routes and Server-Sent Events; for chat a protocol of its own, which
+shows messages again after a reconnect. Its own list of the frames becomes OUT.ndjson, a capture, with which the HAR is
+compared. Chromium's HAR is made by the exporter of its own developer tools.
 """
 import asyncio
 import base64
@@ -65,6 +67,36 @@ ROUTES = {
 }
 captured = []
 
+# A chat that nobody has described: rooms and posts by REST, then news over a WebSocket, which is lost once.
+CHAT = """<!doctype html><title>bench</title><script>
+const get = path => fetch(path).then(answer => answer.json())
+let count = 0
+function open() {
+  const socket = new WebSocket('ws://' + location.host + '/live?token=query-secret-2')
+  socket.onopen = () => socket.send('{"type":"join","rooms":["r1"],"token":"frame-secret-3"}')
+  socket.onmessage = event => { if (JSON.parse(event.data).type == 'bye') document.title = 'done' }
+  socket.onclose = () => { if (++count < 2) open() }
+}
+get('/api/rooms').then(() => get('/api/rooms/r1/posts?limit=50')).then(open)
+</script>"""
+
+
+def post(key, by, text, at, **more):
+    return dict({"key": key, "by": by, "text": text, "at": 1767225600000 + at * 1000}, **more)
+
+
+POSTS = [post("a1f3", "ada", "Who has the keys to the lab?", 0), post("b7c2", "bo", "I do, until noon.", 60, answers="a1f3")]
+LATER = [post("c9d4", "cy", "Lunch at twelve?", 120), post("d0e5", "ada", "Thanks, on my way.", 180, answers="b7c2")]
+SAID = [
+    [{"type": "post", "room": "r1", "post": LATER[0]}, {"type": "post", "room": "r1", "post": LATER[1]},
+     {"type": "edit", "room": "r1", "key": "c9d4", "text": "Lunch at one?"}],
+    [{"type": "post", "room": "r1", "post": LATER[1]}, {"type": "gone", "room": "r1", "key": "b7c2"},
+     {"type": "post", "room": "r1", "post": post("e2f6", "bo", "They are in your drawer now.", 240, answers="d0e5")},
+     {"type": "bye"}],
+]
+CHAT_ROUTES = {"/api/rooms": [{"id": "r1", "name": "Lab"}], "/api/rooms/r1/posts": {"room": "r1", "posts": POSTS}}
+connections = []
+
 
 def note(direction, data):
     raw = {"raw": data} if isinstance(data, str) else {"rawBase64": base64.b64encode(data).decode()}
@@ -80,6 +112,27 @@ async def gateway(socket, path):
     for frame in FRAMES:
         await send(frame)
     await socket.close(4000, "go on")
+
+
+async def chat(socket, path):
+    connections.append(path)
+    note("out", await socket.recv())
+    for said in SAID[len(connections) - 1]:
+        text = json.dumps(said)
+        note("in", text)
+        await socket.send(text)
+    await socket.close(1012, "restart")
+
+
+async def chat_http(path, headers):
+    route = path.split("?")[0]
+    if route == "/live":
+        return None
+    if route == "/":
+        return HTTPStatus.OK, [("Content-Type", "text/html")], CHAT.encode()
+    if route in CHAT_ROUTES:
+        return HTTPStatus.OK, [("Content-Type", "application/json")], json.dumps(CHAT_ROUTES[route]).encode()
+    return HTTPStatus.NOT_FOUND, [("Content-Type", "text/plain")], b"nothing here\n"
 
 
 async def http(path, headers):
@@ -167,7 +220,7 @@ EXPORT = """(async () => {
   await Writer.Writer.write(stream, NetworkLog.NetworkLog.instance().requests(), {sanitize: false}, progress)
   return text
 })()"""
-# Whether the tools have seen so many requests to their end: the page's are itself, two routes, the WebSocket and the stream.
+# Whether the tools have seen so many requests to their end: the page's are itself, two routes, and two of WebSockets and streams.
 HAS_SEEN = """import('./models/logs/logs.js').then(logs =>
   logs.NetworkLog.NetworkLog.instance().requests().filter(request => request.finished).length >= %d)"""
 IS_LISTENING = """import('./core/sdk/sdk.js').then(sdk =>
@@ -215,9 +268,10 @@ async def with_chromium(program, port, out):
 
 
 async def main(how, program, out, capture):
-    async with serve(gateway, "127.0.0.1", 0, process_request=http, compression=None) as server:
+    handlers = (chat, chat_http) if how == "chat" else (gateway, http)
+    async with serve(handlers[0], "127.0.0.1", 0, process_request=handlers[1], compression=None) as server:
         port = server.sockets[0].getsockname()[1]
-        make = {"mitmproxy": through_mitmproxy, "chromium": with_chromium}[how]
+        make = {"mitmproxy": through_mitmproxy, "chromium": with_chromium, "chat": with_chromium}[how]
         await asyncio.wait_for(make(program, port, out), 60)
     with open(capture, "w") as file:
         file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in captured)

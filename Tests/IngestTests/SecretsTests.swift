@@ -349,6 +349,26 @@ import Testing
         String(repeating: word, count: (1 << 18) / word.utf8.count)
     }
 
+    /// What an app's client says of itself is a secret; what its server calls a token may be anything.
+    @Test(arguments: [
+        ("ws.frame/1", "out", true), ("http.answer/1", "out", true), ("ws.frame/1", "in", false),
+        ("realtime.frame/1", "out", false),
+    ])
+    func aTokenOfAnyClientIsReplaced(kind: String, direction: String, isReplaced: Bool) throws {
+        let payload = #"{"type":"join","auth":{"token":"s3"},"list":[{"Token":"s3"}]}"#
+        let draft = FrameDraft(
+            recordedAt: Timestamp(seconds: 0),
+            source: try SourceName("app"),
+            kind: try EventKind(kind),
+            key: "1",
+            attributes: ["dir": direction]
+        )
+        let event = try draft.redacted(payload: Array(payload.utf8))
+        let text = String(decoding: event.payload, as: UTF8.self)
+        #expect(text == (isReplaced ? payload.replacing("s3", with: "[redacted]") : payload))
+        #expect(event.attributes["redacted"] == (isReplaced ? "2" : nil))
+    }
+
     @Test func anyBytesAreScannedWithoutACrash() {
         var generator = SeededGenerator(seed: 20_260_119)
         let alphabet = Array("{}[]\":,\\u0065tokenauthorization=&?%=. \n2d6op".utf8) + [0xFF, 0xEF, 0xBB, 0xBF, 0]

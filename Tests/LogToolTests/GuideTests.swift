@@ -5,7 +5,7 @@ import Testing
 /// The pages whose ```console blocks are sessions: each line that begins with `$ ` is run, in order and in one folder, and
 /// what it prints stands below it.
 @Suite struct GuideTests {
-    @Test(arguments: ["README.md", "docs/guide.md"])
+    @Test(arguments: ["README.md", "docs/guide.md", "docs/decoders.md"])
     func aPageShowsWhatItsCommandsPrint(path: String) throws {
         let file = PackageRoot.url.appending(path: path)
         let page = try String(contentsOf: file, encoding: .utf8)

@@ -46,6 +46,44 @@ import Testing
         try compareWithServer()
     }
 
+    /// A chat that nobody has described, served by Python's `websockets` to a page in Chromium: the HAR alone gives threads.
+    @Test(
+        .enabled(if: program("chromium", variable: "EVENTLOG_CHROMIUM") != nil, "EVENTLOG_CHROMIUM names the program"),
+        .enabled(if: hasPeer, "it needs python3-websockets")
+    )
+    func aChatInChromiumBecomesThreads() throws {
+        let chromium = try #require(Self.program("chromium", variable: "EVENTLOG_CHROMIUM"))
+        try makeHAR("chat", with: chromium)
+        try checkChat()
+        try compareWithServer(kind: "ws")
+    }
+
+    @Test func aKeptExportOfAChatBecomesThreads() throws {
+        try FileManager.default.copyItem(
+            at: PackageRoot.url.appending(path: "Fixtures/har/chat.har"),
+            to: folder.url.appending(path: "real.har")
+        )
+        try checkChat()
+    }
+
+    private func checkChat() throws {
+        #expect(try ToolRun.run(["ingest", "G", "har", "real.har", "--as", "chat"], in: folder).exitCode == 0)
+        #expect(count("ws.frame/1", in: try events("G")) == 9)
+        let infer = ["decoder", "infer", "real.har", "--site", "127.0.0.1", "-o", "chat.decoder.yaml"]
+        let proposed = try ToolRun.run(infer, in: folder)
+        #expect(proposed.exitCode == 0, "\(proposed.errors)")
+        let set = try ToolRun.run(["decoder", "G", "set", "chat", "chat.decoder.yaml"], in: folder)
+        #expect(set.exitCode == 0, "\(set.errors)")
+        let shown = try ToolRun.run(["replay", "G", "--tail", "9"], in: folder).output
+        #expect(shown.contains("└─ ada: Thanks, on my way."))
+        #expect(shown.contains("   └─ bo: They are in your drawer now."))
+        #expect(shown.contains("cy: Lunch at one?"))
+        #expect(shown.contains("× bo: I do, until noon.  (deleted)"))
+        #expect(!shown.contains("issues"))
+        let all = try ToolRun.run(["export", "G"], in: folder).output
+        for secret in ["query-secret-2", "frame-secret-3"] { #expect(!all.contains(secret)) }
+    }
+
     private static func program(_ name: String, variable: String) -> String? {
         let environment = ProcessInfo.processInfo.environment
         let folders = (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
@@ -109,11 +147,11 @@ import Testing
     }
 
     /// The frames of the HAR are those of the server's own list, byte for byte and in order.
-    private func compareWithServer() throws {
-        let run = try ToolRun.run(["ingest", "C", "capture", "real.ndjson", "--kind", "gateway"], in: folder)
+    private func compareWithServer(kind: String = "gateway") throws {
+        let run = try ToolRun.run(["ingest", "C", "capture", "real.ndjson", "--kind", kind], in: folder)
         #expect(run.exitCode == 0, "\(run.errors)")
         let lists = try ["C", "G"].map { log in
-            try events(log).filter { $0["kind"] as? String == "gateway.frame/1" }.map { event in
+            try events(log).filter { $0["kind"] as? String == "\(kind).frame/1" }.map { event in
                 let direction = (event["attributes"] as? [String: Any])?["dir"] as? String
                 return "\(direction ?? "") \(event["payload"] ?? event["payloadBase64"] ?? "")"
             }

@@ -1,11 +1,14 @@
 public import EventLog
+import Kinds
 
 extension FrameDraft {
     /// The event with a payload whose secrets are replaced (I14); the attribute `redacted` counts them. A payload that
     /// is too large to keep is not searched, because only its length and hash stay.
     func redacted(payload: [UInt8]) throws -> DraftEvent {
         guard payload.count <= EnvelopeLimits.payloadBytesMax else { return try draft(payload: payload) }
-        let redaction = Secrets.redact(payload, kind: kind)
+        var rules = SecretRules.common
+        rules.tokenIsSecret = EventFamily(kind: kind) == .generic && attributes["dir"] == "out"
+        let redaction = Secrets.redact(payload, kind: kind, rules: rules)
         guard redaction.count > 0 else { return try draft(payload: payload) }
         var frame = self
         let redacted = Attributes.Pair(name: "redacted", value: String(redaction.count))

@@ -76,6 +76,8 @@ struct SecretRules {
     let own: RedactionRules
     /// True if the names and forms of docs/events.md are searched for.
     let hasCommon: Bool
+    /// True if the value of a member called `token` is a secret, wherever it stands: in what a client of any app says.
+    var tokenIsSecret = false
 
     /// Those of docs/events.md.
     static let common = SecretRules(own: .none, hasCommon: true)
@@ -92,6 +94,6 @@ struct SecretRules {
     /// Judges a name in the form of `SecretName.normalized`.
     func judge(normal: String, tokenIsSecret: Bool = false) -> SecretName {
         if owns(normal) { return .secret }
-        return hasCommon ? SecretName(normal: normal, tokenIsSecret: tokenIsSecret) : .plain
+        return hasCommon ? SecretName(normal: normal, tokenIsSecret: tokenIsSecret || self.tokenIsSecret) : .plain
     }
 }

@@ -7,6 +7,9 @@ struct InferenceEvent: Sendable {
     let kind: EventKind
     let attributes: Attributes
     let value: JSONValue
+
+    /// The path of the request that an answer belongs to; `nil` of a frame or a Server-Sent Event, whose path says nothing of it.
+    var requestPath: String? { kind.is(.httpAnswer) ? attributes["path"] : nil }
 }
 
 /// Events that one rule may take: alike in what names their kind.
@@ -54,7 +57,7 @@ struct InferenceGrouping {
 
     init(_ events: [InferenceEvent]) {
         self.events = events
-        let framed = events.filter { $0.attributes["path"] == nil || $0.kind.is(.serverSentEvent) }
+        let framed = events.filter { $0.requestPath == nil }
         discriminators = Self.discriminators(of: framed.map(\.value))
         var counts: [String: Int] = [:]
         for event in framed { for member in event.value.object?.members ?? [] { counts[member.name, default: 0] += 1 } }
@@ -78,7 +81,7 @@ struct InferenceGrouping {
     }
 
     private func key(of event: InferenceEvent) -> InferenceGroup.Key {
-        if let path = event.attributes["path"], !event.kind.is(.serverSentEvent) {
+        if let path = event.requestPath {
             return InferenceGroup.Key(kind: event.kind, path: Self.pattern(of: path), tests: [])
         }
         var tests: [InferenceGroup.Test] = []

@@ -18,7 +18,8 @@ extension DecoderCommand {
     func infer(_ path: String) throws {
         // A log is a folder; what is missing is refused by the reader of captures.
         let isLog = (try? Folder(at: path)) != nil
-        let found = try isLog ? sampleOfLog(path) : sampleOfCapture(path)
+        if isLog, site != nil { throw Failure("infer a decoder from \"\(path)\": --site goes with a HAR file") }
+        let found = try isLog ? sampleOfLog(path) : sampleOfFile(path)
         guard let proposal = try found.inference.proposal(name: Self.name(of: found.source)) else {
             throw Failure(
                 "infer a decoder of source \(found.source): none of \(found.inference.sampledCount) payloads has objects with an "
@@ -100,13 +101,22 @@ extension DecoderCommand {
         }
     }
 
-    /// The events of a capture, as a log has them that is made for this and removed again.
-    private func sampleOfCapture(_ path: String) throws -> Sample {
+    /// The events of a capture or a HAR file, as a log has them that is made for this and removed again.
+    private func sampleOfFile(_ path: String) throws -> Sample {
         let scratch = try ScratchFolder(in: FileManager.default.temporaryDirectory.path)
         let base = path.split(separator: "/").last.map(String.init) ?? "app"
         let name = try SourceName(source ?? Self.name(of: try SourceName(String(base.prefix { $0 != "." }))))
         let store = try EventStore.openOrCreate(at: scratch.path + "/capture.eventlog")
-        _ = try Recorder.record(CaptureSource(path: path, kind: .ws, name: name), into: store)
+        if path.hasSuffix(".har") {
+            let isQuiet = output.quiet
+            let har = HARSource(path: path, kind: .raw, site: site, name: name) { text in
+                if !isQuiet { StandardError.line(DisplayText.escaped("logtool: \(text)")) }
+            }
+            _ = try Recorder.record(har, into: store)
+        } else {
+            if site != nil { throw Failure("infer a decoder from \"\(path)\": --site goes with a HAR file") }
+            _ = try Recorder.record(CaptureSource(path: path, kind: .ws, name: name), into: store)
+        }
         let inference = try sample(of: store, named: path).inference
         return (name, inference)
     }

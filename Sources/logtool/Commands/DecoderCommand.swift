@@ -13,7 +13,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
         abstract: "Say how the payloads of any app are read: infer, check, set and explain decoder files.",
         usage: """
             logtool decoder check FILE [LOG] [--source S] [--json]
-            logtool decoder infer CAPTURE|LOG [--source S] [-o FILE] [--json]
+            logtool decoder infer FILE.har|CAPTURE|LOG [--source S] [--site HOST] [-o FILE] [--json]
             logtool decoder LOG [--json]
             logtool decoder LOG set SOURCE FILE [--force]
             logtool decoder LOG unset SOURCE [--force]
@@ -26,7 +26,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
             changes no event: states and caches made with another file are made anew. After a compaction that dropped events of the \
             source, another file is refused without --force: what is kept of them stays as the earlier file read them.
 
-            infer proposes a file for a capture of WebSocket frames and answers, or for a source of a log: a guess to begin with, \
+            infer proposes a file for a HAR file, a capture of WebSocket frames and answers, or a source of a log: a guess to begin with, \
             with its reasons as comments. It looks at 20,000 events and 32 MiB of payloads at most. No text, name or id of a payload \
             gets into the file.
             """
@@ -34,7 +34,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
 
     static let examples = [
         Example(
-            "logtool decoder infer frames.ndjson -o chat.decoder.yaml",
+            "logtool decoder infer chat.har -o chat.decoder.yaml",
             "a first file for an app that nobody has described"
         ),
         Example("logtool decoder check chat.decoder.yaml", "do its samples give what they must?"),
@@ -51,6 +51,9 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
 
     @Option(help: ArgumentHelp("Only events of this source; with check and infer.", valueName: "source"))
     var source: String?
+
+    @Option(help: ArgumentHelp("Only what is of this host; with infer of a HAR file.", valueName: "host"))
+    var site: String?
 
     @Option(
         name: .customShort("o"),
@@ -84,7 +87,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
             }
         }
         if case .infer = task { return }
-        if target != nil { throw ValidationError("-o goes with infer only") }
+        if target != nil || site != nil { throw ValidationError("-o and --site go with infer only") }
     }
 
     private func task() throws -> Task {
@@ -95,7 +98,9 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
             return .check(file: words[1], log: rest.first)
         }
         if first == "infer" {
-            guard words.count == 2 else { throw ValidationError("write: decoder infer CAPTURE, or decoder infer LOG") }
+            guard words.count == 2 else {
+                throw ValidationError("write: decoder infer FILE.har, decoder infer CAPTURE, or decoder infer LOG")
+            }
             return .infer(path: words[1])
         }
         if first == "explain" {
