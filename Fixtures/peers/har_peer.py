@@ -3,10 +3,12 @@
 usage: har_peer.py mitmproxy MITMDUMP OUT.har OUT.ndjson
        har_peer.py chromium CHROMIUM OUT.har OUT.ndjson
        har_peer.py chat CHROMIUM OUT.har OUT.ndjson
+       har_peer.py serve
 
 The server speaks a gateway's WebSocket, two of its REST routes and Server-Sent Events; for chat a protocol of its own, which
 shows messages again after a reconnect. Its own list of the frames becomes OUT.ndjson, a capture, with which the HAR is
-compared. Chromium's HAR is made by the exporter of its own developer tools.
+compared. Chromium's HAR is made by the exporter of its own developer tools. With serve it is the chat's server alone, until
+standard input ends; it prints its port.
 """
 import asyncio
 import base64
@@ -117,7 +119,7 @@ async def gateway(socket, path):
 async def chat(socket, path):
     connections.append(path)
     note("out", await socket.recv())
-    for said in SAID[len(connections) - 1]:
+    for said in SAID[min(len(connections), len(SAID)) - 1]:
         text = json.dumps(said)
         note("in", text)
         await socket.send(text)
@@ -267,7 +269,15 @@ async def with_chromium(program, port, out):
         await browser.wait()
 
 
-async def main(how, program, out, capture):
+async def serve_chat():
+    async with serve(chat, "127.0.0.1", 0, process_request=chat_http) as server:
+        print(server.sockets[0].getsockname()[1], flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+async def main(how, program=None, out=None, capture=None):
+    if how == "serve":
+        return await serve_chat()
     handlers = (chat, chat_http) if how == "chat" else (gateway, http)
     async with serve(handlers[0], "127.0.0.1", 0, process_request=handlers[1], compression=None) as server:
         port = server.sockets[0].getsockname()[1]

@@ -30,6 +30,52 @@ import Testing
         peer.stop()
     }
 
+    /// The chat of docs/decoders.md, live: a file that was proposed for a HAR reads what a socket and an address give.
+    @Test(.enabled(if: PythonPeer.isInstalled("websockets.legacy.server"), "it needs python3-websockets"))
+    func theTrafficOfAnyAppIsReadAsItComes() throws {
+        let peer = try PythonPeer("har_peer.py", ["serve"])
+        defer { peer.stop() }
+        let har = PackageRoot.url.appending(path: "Fixtures/har/chat.har").path
+        func run(_ arguments: String...) throws -> ToolRun {
+            let run = try ToolRun.run(arguments, in: folder, environment: ["CHAT_TOKEN": Self.token])
+            #expect(run.exitCode == 0, "\(arguments): \(run.errors)")
+            return run
+        }
+        _ = try run("decoder", "infer", har, "-o", "chat.decoder.yaml", "--quiet")
+        let host = "127.0.0.1:\(peer.port)"
+        _ = try run(
+            "ingest",
+            "A",
+            "http",
+            "http://\(host)/api/rooms/r1/posts?limit=50",
+            "--as",
+            "chat",
+            "--decoder",
+            "chat.decoder.yaml"
+        )
+        for _ in 0..<2 {
+            _ = try run(
+                "ingest",
+                "A",
+                "ws",
+                "ws://\(host)/live",
+                "--send",
+                #"{"type":"join","auth":"{token}"}"#,
+                "--token-env",
+                "CHAT_TOKEN",
+                "--as",
+                "chat"
+            )
+        }
+        let shown = try run("replay", "A").output
+        #expect(shown.contains("└─ ada: Thanks, on my way."))
+        #expect(shown.contains("× bo: I do, until noon.  (deleted)"))
+        #expect(shown.contains("cy: Lunch at one?"))
+        #expect(try run("bisect", "A", "--against", "#appends-repeats").output.contains("first: event"))
+        #expect(try !run("export", "A").output.contains(Self.token))
+        #expect(try run("decoder", "A").output.contains("chat  chat/1"))
+    }
+
     @Test(.enabled(if: PythonPeer.hasWebSockets, "it needs python3-websockets 14"))
     func aRecorderThatWasKilledGoesOn() async throws {
         let peer = try PythonPeer("gateway_peer.py", ["20"])

@@ -65,17 +65,21 @@ import Testing
               - path: /tmp/other.eventlog
                 sources:
                   - {kind: sse, address: "https://h/x?token=1"}
+                  - {kind: ws, address: "wss://h/live", as: live, send: ['{"join":"{token}"}'], subprotocol: v1}
+                  - {kind: http, address: "https://h/posts", interval: 30s, token-env: GH}
             """
         )
         #expect(configuration.metrics == "9464")
-        #expect(configuration.entries.map(\.name) == ["vibe", "status-d", "sse-x"])
+        #expect(configuration.entries.map(\.name) == ["vibe", "status-d", "sse-x", "live", "http-posts"])
         #expect(
             configuration.entries.map(\.log) == [
                 folder.path("chat.eventlog"), folder.path("chat.eventlog"), "/tmp/other.eventlog",
+                "/tmp/other.eventlog", "/tmp/other.eventlog",
             ]
         )
         #expect(configuration.entries[0].settings.tokenEnvironment == "GH")
         #expect(configuration.entries[1].settings.patterns == ["a", "b"])
+        #expect(configuration.entries[3].settings.greetings == [#"{"join":"{token}"}"#])
     }
 
     @Test(arguments: [
@@ -87,6 +91,9 @@ import Testing
         "logs: [{path: x, sources: [{kind: sse, address: 'http://h/a'}, {kind: sse, address: 'http://g/a'}]}]",
         "logs: [{path: x, sources: [{kind: sse, address: 'http://h', as: logtool}]}]",
         "logs: [{path: x, sources: [{kind: sse, address: 'http://h', interval: soon}]}]",
+        "logs: [{path: x, sources: [{kind: ws, address: 'ws://h', decoder: none.yaml}]}]",
+        "logs: [{path: x, sources: [{kind: status, address: d, decoder: c.yaml}]}]",
+        "logs: [{path: x, sources: [{kind: ws, address: 'ws://h', subprotocol: 'a b'}]}]",
     ])
     func aFileThatCannotBeUsedIsRefused(_ text: String) throws {
         try write("c.yaml", text)

@@ -13,6 +13,7 @@ extension EventKind {
     static let realtimeFrame = EventKind(KnownKind.realtimeFrame)
     static let realtimeREST = EventKind(KnownKind.realtimeREST)
     static let cloudKitRecords = EventKind(KnownKind.cloudKitRecords)
+    static let socketFrame = EventKind(KnownKind.socketFrame)
     static let httpAnswer = EventKind(KnownKind.httpAnswer)
     static let recorderGap = EventKind(KnownKind.recorderGap)
     static let recorderHTTP = EventKind(KnownKind.recorderHTTP)

@@ -39,6 +39,8 @@ struct ConnectionJournal {
     private var markedInbound: Timestamp?
     /// The recorder's tokens; `nil` if it has none.
     private let secrets: KnownSecrets?
+    /// The path that every frame names, without secrets; `nil` for none. Set before the first frame.
+    var path: String?
     /// The protocol's own state for the next run; must be UTF-8.
     var session: [UInt8]?
     /// The `session` of the last bookmark made.
@@ -250,6 +252,7 @@ extension ConnectionJournal {
         let isTwoWay = kind != .serverSentEvent
         return try Attributes(
             (isTwoWay ? [pair("dir", direction.rawValue)] : []) + [pair("connection", counters.name)]
+                + (path.map { [pair("path", $0)] } ?? [])
         )
     }
 

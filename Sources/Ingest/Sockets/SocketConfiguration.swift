@@ -8,6 +8,8 @@ struct SocketConfiguration<Work: Hashable & Sendable>: Sendable {
     let endpoint: WebSocketEndpoint
     let connector: WebSocketConnector
     let token: TokenSource
+    /// More headers of the handshake, made of the token; never logged (I14).
+    var headers: @Sendable (_ token: String) -> [(String, String)] = { _ in [] }
     /// False for a run that ends once no gap is open.
     var follows = true
     /// The parts of the source that have gaps of their own; a single `nil` for the whole source.

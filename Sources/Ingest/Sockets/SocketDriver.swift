@@ -124,6 +124,8 @@ extension SocketDriver {
         try receive(.tick, at: recording.clock.now())
         while fatal == nil, !isDone {
             try await carryOut(&group)
+            // A refused connection may have been the end.
+            guard fatal == nil, !isDone else { return }
             guard let happenings = await inbox.take() else { return }
             for happening in happenings where fatal == nil && !isDone { try handle(happening) }
         }
@@ -256,6 +258,7 @@ extension SocketDriver {
             gapKeys[gap] = nil
         case .work(let work): pendingWork.append(work)
         case .freshToken: wantsToken = true
+        case .finish: isDone = true
         case .stop(let reason):
             fatal = IngestError(
                 .refused,
@@ -277,7 +280,7 @@ extension SocketDriver {
         let endpoint = configuration.endpoint(redirected: url)
         do {
             let token = try await configuration.token.fresh()
-            let socket = try await configuration.connector.open(endpoint) {
+            let socket = try await configuration.connector.open(endpoint, headers: configuration.headers(token)) {
                 [attempt, inbox] events, bytes in
                 inbox.push(.socket(attempt: attempt, events), weight: bytes)
             }

@@ -66,6 +66,8 @@ enum SocketAction<Work: Hashable & Sendable>: Equatable, Sendable {
     case work(Work)
     /// Read the current token; it comes back as `token`.
     case freshToken
+    /// Stop: nothing more is wanted.
+    case finish
     /// Stop, because going on would not help.
     case stop(reason: String)
 }

@@ -1,20 +1,23 @@
 #if Recorders
 import ArgumentParser
 import Ingest
+import Projections
 
 extension IngestCommand {
     /// Records a live source until it ends or a signal comes.
     ///
+    /// - Parameter decoder: What is to read the source from now on, too.
     /// - Throws: `ExitCode` 128 + signal after a signal, as shells count.
-    func recordLive() async throws {
-        let source = try settings().makeSource(follows: live.follow)
+    func recordLive(_ decoder: DecoderFile?) async throws {
+        let source = try settings().makeSource(follows: live.follow || anyApp.every != nil)
         let options = write.storeOptions(isQuiet: output.quiet)
         let run = LiveIngest(
             log: log,
             options: options,
             trustFile: live.caFile,
             isQuiet: output.quiet,
-            rules: try RedactionRules(redact)
+            rules: try RedactionRules(redact),
+            decoder: decoder
         )
         // The summary is printed also after a signal: what it counts is durable.
         let (summary, signal) = try await run.record(source)
@@ -33,13 +36,14 @@ extension IngestCommand {
         (settings.tokenEnvironment, settings.tokenFile) = (live.tokenEnv, live.tokenFile)
         settings.rest = rest.base
         settings.intents = gateway.intents
+        (settings.greetings, settings.subprotocol) = (anyApp.send, anyApp.subprotocol)
         (settings.refreshURL, settings.refreshFile) = (gateway.refreshURL, gateway.refreshFile)
         settings.tables = realtime.table
         settings.api = polled.api
         settings.patterns = polled.patterns
         // `--poll` both turns polling on and sets its interval.
         settings.polls = polled.poll != nil
-        settings.interval = polled.poll ?? polled.interval
+        settings.interval = polled.poll ?? polled.interval ?? anyApp.every
         settings.keyEnvironment = realtime.apiKeyEnv ?? polled.apiTokenEnv
         settings.environment = polled.environment
         if kind == .gateway, live.tokenEnv == nil, live.tokenFile == nil, gateway.refreshFile == nil {

@@ -10,7 +10,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     /// The kinds of sources; the raw value is the second argument. `git` is live with `--follow` alone, `capture` and
     /// `har` never.
     enum Kind: String, CaseIterable, ExpressibleByArgument {
-        case git, capture, har, gateway, realtime, github, sse, status, cloudkit
+        case git, capture, har, gateway, realtime, github, sse, ws, http, status, cloudkit
     }
 
     static let configuration = CommandConfiguration(
@@ -21,7 +21,9 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             logtool ingest LOG capture FILE [--kind \(CaptureKind.allCases.map(\.rawValue).joined(separator: "|"))] [--decoder FILE] [options]
             logtool ingest LOG har FILE [--kind \(HARKind.allCases.map(\.rawValue).joined(separator: "|"))] [--site HOST] [options]
             logtool ingest LOG github OWNER/NAME [--branch B] [--api URL] [--token-env VAR] [--follow] [options]
-            logtool ingest LOG sse URL [--follow] [options]
+            logtool ingest LOG sse URL [--follow] [--decoder FILE] [options]
+            logtool ingest LOG ws URL [--send TEXT …] [--subprotocol NAME] [--follow] [--decoder FILE] [options]
+            logtool ingest LOG http URL [--every DURATION] [--decoder FILE] [options]
             logtool ingest LOG status DIR [--pattern GLOB] [--poll DURATION] [--follow] [options]
             logtool ingest LOG cloudkit CONTAINER --token-file FILE --api-token-env VAR [--follow] [options]
             logtool ingest LOG gateway URL [--token-env VAR|--token-file FILE] [--follow] [options]
@@ -43,6 +45,11 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         ),
         Example("logtool ingest chat.eventlog github ada/chat --token-env GH_TOKEN --follow", "commits over the API"),
         Example("logtool ingest list.eventlog sse https://host/subscribe/%23work --follow", "Server-Sent Events"),
+        Example(
+            "logtool ingest bug.eventlog ws wss://host/live --send '{\"join\":\"r1\"}' --follow --decoder chat.decoder.yaml",
+            "the WebSocket of any app"
+        ),
+        Example("logtool ingest bug.eventlog http https://host/api/posts --every 10s", "what an address answers"),
         Example("logtool ingest vibe.eventlog status /tmp --follow", "status files"),
         Example("logtool ingest bug.eventlog capture frames.ndjson --redact email --redact /d/address", "less of it"),
         Example("zcat frames.gz | logtool ingest bug.eventlog capture - --kind sse", "the same from standard input"),
@@ -81,6 +88,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup(title: "Options of gateway") var gateway: GatewaySourceOptions
     @OptionGroup(title: "Options of realtime") var realtime: RealtimeSourceOptions
     @OptionGroup(title: "Options of gateway and realtime") var rest: RESTSourceOptions
+    @OptionGroup(title: "Options of ws and http") var anyApp: AnyAppSourceOptions
     @OptionGroup(title: "Options of github, status and cloudkit") var polled: PolledSourceOptions
     @OptionGroup(title: "Options of live sources") var live: LiveSourceOptions
     @OptionGroup(title: "Options of the log") var write: WriteOptions
@@ -92,6 +100,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         if let fault = git.fault(for: kind) { throw ValidationError(fault) }
         if let fault = polled.fault(forKind: kind.rawValue) { throw ValidationError(fault) }
         if let fault = capture.fault(for: kind) { throw ValidationError(fault) }
+        if let fault = anyApp.fault(forKind: kind.rawValue) { throw ValidationError(fault) }
         if kind != .gateway && gateway.isGiven {
             throw ValidationError("--intents and --refresh-… go with gateway only")
         }
@@ -125,9 +134,9 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     ///   the log.
     func run() async throws {
         // Without `--follow`, live sources record once what the remote has now.
-        if live.follow || ![.git, .capture, .har].contains(kind) { return try await recordLive() }
-        let progress = output.progress("reading")
         let decoder = try capture.decoder.map { try DecoderArgument.file($0, for: sourceName(), of: log) }
+        if live.follow || ![.git, .capture, .har].contains(kind) { return try await recordLive(decoder) }
+        let progress = output.progress("reading")
         let summary: IngestSummary
         switch kind {
         case .git:
@@ -176,8 +185,8 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             summary = try record(source, progress: progress)
             if let decoder { _ = try DecoderArgument.put(decoder, source.name, in: EventStore.open(at: log)) }
         // Not reached: `run` has recorded live sources above.
-        case .gateway, .realtime, .github, .sse, .status, .cloudkit:
-            return try await recordLive()
+        case .gateway, .realtime, .github, .sse, .ws, .http, .status, .cloudkit:
+            return try await recordLive(decoder)
         }
         progress.end()
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
@@ -280,8 +289,10 @@ struct CaptureSourceOptions: ParsableArguments {
         case (.capture, _) where site != nil: "--site goes with har only"
         case (.capture, _), (.har, _): nil
         default:
-            kind != nil || keepGoing || decoder != nil || site != nil
-                ? "--kind, --site, --keep-going and --decoder go with capture and har only" : nil
+            kind != nil || keepGoing || site != nil
+                ? "--kind, --site and --keep-going go with capture and har only"
+                : decoder != nil && ![.sse, .ws, .http].contains(source)
+                    ? "--decoder goes with capture, har, sse, ws and http only" : nil
         }
     }
 }

@@ -1,6 +1,7 @@
 #if Recorders
 import EventLog
 import Ingest
+import Projections
 import Logging
 import UnixSignals
 
@@ -24,6 +25,8 @@ struct LiveIngest {
     let isQuiet: Bool
     /// What the user declared secret.
     let rules: RedactionRules
+    /// What is to read the source from now on; `nil` for what reads it now. In force before the first event comes.
+    let decoder: DecoderFile?
 
     private enum Outcome: Sendable {
         case ended(IngestSummary)
@@ -44,6 +47,7 @@ struct LiveIngest {
             // Checked first, so that an unusable source leaves no empty log behind.
             try await source.check()
             let store = try EventStore.openOrCreate(at: log, options: options)
+            if let decoder { _ = try DecoderArgument.put(decoder, source.name, in: store) }
             result = .success(try await record(source, store, tools, signals))
         } catch {
             result = .failure(error)

@@ -99,7 +99,8 @@ struct ConfigurationReader {
     private static let known: Set<String> = [
         "kind", "address", "as", "branch", "api", "token-env", "token-file", "api-key-env", "api-key-file", "rest",
         "refresh-url", "refresh-file", "intents",
-        "tables", "patterns", "poll", "interval", "environment", "allow-alternates", "redact",
+        "tables", "patterns", "poll", "interval", "environment", "allow-alternates", "redact", "send", "subprotocol",
+        "decoder",
     ]
 
     /// An error that names the file. It must quote no value that may be a secret in the wrong place (I14).
@@ -190,6 +191,9 @@ struct ConfigurationReader {
         settings.environment = try text(mapping, "environment", place: place)
         settings.tables = try texts(mapping, "tables", place: place)
         settings.patterns = try texts(mapping, "patterns", place: place)
+        settings.greetings = try texts(mapping, "send", place: place)
+        settings.subprotocol = try text(mapping, "subprotocol", place: place)
+        settings.decoder = try decoder(mapping, kind, place: place)
         do {
             settings.redaction = try RedactionRules(texts(mapping, "redact", place: place))
         } catch let error as IngestError {
@@ -197,6 +201,18 @@ struct ConfigurationReader {
         }
         try readNumbers(mapping, &settings, place: place)
         return settings
+    }
+
+    /// The path of a decoder file, which is read here once, so that its mistakes are found at once.
+    private func decoder(_ mapping: JSONObject, _ kind: SourceSettings.Kind, place: String) throws -> String? {
+        guard let path = try path(mapping, "decoder", place: place) else { return nil }
+        guard [.sse, .ws, .http].contains(kind) else { throw failure("\(place): decoder goes with sse, ws and http") }
+        do {
+            try DecoderArgument.checkSamples(of: try DecoderArgument.file(path))
+        } catch {
+            throw failure("\(place): \(error)")
+        }
+        return path
     }
 
     /// YAML scalars arrive as texts here, so only `true` and `false` count.

@@ -9,7 +9,7 @@ import Ingest
 struct SourceSettings: Hashable, Sendable {
     /// The kinds of sources that can be followed; the raw value is their word on command line and in files.
     enum Kind: String, CaseIterable, Sendable {
-        case git, github, gateway, sse, status, cloudkit, realtime
+        case git, github, gateway, sse, ws, http, status, cloudkit, realtime
     }
 
     var kind: Kind
@@ -39,6 +39,11 @@ struct SourceSettings: Hashable, Sendable {
     var intents: UInt64?
     /// Names and places of secrets beside tokens and the list of docs/events.md.
     var redaction = RedactionRules.none
+    /// What is said on each connection, and the subprotocol that is asked for (ws).
+    var greetings: [String] = []
+    var subprotocol: String?
+    /// The path of the decoder file that reads the source from the recorder's start on (sse, ws, http); `nil` for none.
+    var decoder: String?
     /// The tables, with schema and filter where given (realtime).
     var tables: [String] = []
     /// Globs of file names (status); empty for the app's own.
@@ -74,6 +79,18 @@ struct SourceSettings: Hashable, Sendable {
             let pause = interval ?? .seconds(10)
             return GitHubSource(repository, name: name, token: token, follows: follows, interval: pause)
         case .sse: return try EventStreamSource(url: address, name: name, token: token, follows: follows)
+        case .ws:
+            return try AnySocketSource(
+                url: address,
+                greetings: greetings,
+                subprotocol: subprotocol,
+                token: token,
+                name: name,
+                follows: follows
+            )
+        case .http:
+            let pause = interval ?? .seconds(10)
+            return try AnswerSource(url: address, interval: pause, token: token, name: name, follows: follows)
         case .status: return try status(name, follows: follows)
         case .gateway: return try gateway(name, follows: follows)
         case .realtime:

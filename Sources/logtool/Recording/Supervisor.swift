@@ -68,6 +68,9 @@ final class Supervisor: Sendable {
                 let source = try entry.settings.makeSource(follows: true)
                 try await source.check()
                 let store = try EventStore.openOrCreate(at: entry.log, options: options)
+                if let decoder = entry.settings.decoder {
+                    _ = try DecoderArgument.put(try DecoderArgument.file(decoder), source.name, in: store)
+                }
                 _ = try await LiveRecorder.record(source, into: store, with: tools, redacting: entry.settings.redaction)
                 if Task.isCancelled { return }
                 log.notice("the remote has ended")
