@@ -64,6 +64,83 @@ import Testing
         #expect(readCount > 0)
     }
 
+    /// The work for a payload grows as its lists do, in the files as they are and in mutated ones, for any payload.
+    @Test(arguments: [21, 22] as [UInt64])
+    func theWorkIsLinearInThePayload(seed: UInt64) throws {
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let texts = try Self.texts()
+        var comparedCount = 0
+        for round in 0..<max(40, Self.count / 20) {
+            let text = round < texts.count ? texts[round] : Self.mutated(texts[round % texts.count], &random)
+            guard let file = try? DecoderFile(text) else { continue }
+            for sample in file.samples {
+                guard let value = try? JSONValue.parse(sample.payload) else { continue }
+                let (few, many) = try (Self.steps(value, 16, file, sample), Self.steps(value, 64, file, sample))
+                guard many.bytes > few.bytes * 2 else { continue }
+                comparedCount += 1
+                let growth = Double(many.bytes) / Double(few.bytes)
+                #expect(
+                    Double(many.steps) <= 1.1 * growth * Double(few.steps) + 200,
+                    "\(few) \(many) \(sample.payload) in \(text)"
+                )
+            }
+        }
+        #expect(comparedCount > 10)
+    }
+
+    /// The counted steps for a payload whose lists are so many times as long, each element with ids of its own, and its bytes.
+    private static func steps(
+        _ value: JSONValue,
+        _ times: Int,
+        _ file: DecoderFile,
+        _ sample: DecoderSample
+    ) throws -> (steps: Int, bytes: Int) {
+        var number = 0
+        let payload = Array(stretched(value, times, &number).canonicalText.utf8)
+        let source = try SourceName("app")
+        var trial = DecoderTrial(file, source: source)
+        let counter = Steps.Counter()
+        Steps.$counter.withValue(counter) {
+            for sequence in 1...2 {
+                let envelope = Envelope(
+                    sequence: SequenceNumber(UInt64(sequence)),
+                    recordedAt: Timestamp(seconds: 0),
+                    source: source,
+                    kind: sample.kind,
+                    key: nil,
+                    attributes: sample.attributes,
+                    holding: .whole
+                )
+                _ = payload.withUnsafeBytes { trial.read(envelope, payload: $0) }
+            }
+        }
+        return (counter.count, payload.count)
+    }
+
+    /// The outermost lists so many times as long; members called `id`, `ts` and the like differ.
+    private static func stretched(_ value: JSONValue, _ times: Int, _ number: inout Int) -> JSONValue {
+        switch value {
+        case .array(let elements):
+            var longer: [JSONValue] = []
+            for _ in 0..<(elements.isEmpty ? 0 : times) {
+                for element in elements { longer.append(stretched(element, 1, &number)) }
+            }
+            return .array(longer)
+        case .object(let object):
+            var result = JSONObject()
+            for member in object.members {
+                number += 1
+                let isID = ["id", "ts", "event_id", "uuid"].contains(member.name)
+                result[member.name] =
+                    isID && member.value.string != nil
+                    ? .string("\(member.value.string ?? "")\(number)") : stretched(member.value, times, &number)
+            }
+            return .object(result)
+        default: return value
+        }
+    }
+
     /// Some bytes replaced, left out or added; now and then nothing.
     private static func mutated(_ text: String, _ random: inout SeededGenerator) -> String {
         var bytes = Array(text.utf8)

@@ -329,6 +329,58 @@ import Testing
         for file in files { #expect(try DecoderFile(file).sampleFaults() == []) }
     }
 
+    // MARK: - JSON Patch
+
+    private static let patchRule = """
+        each: /delta
+          do:
+          - when: {/op: [add, replace], /path: {pointer: "/rooms/{room}/messages/{id}"}}
+            replace: message
+            at: {channel: {path: room}, id: {path: id}}
+            with: {content: /value/text}
+          - when: {/op: replace, /path: [{pointer: "/rooms/{room}/messages/{id}/text"}, {pointer: "/all/*/{id}"}]}
+            patch: message
+            at: {channel: {first: [{path: room}, {text: main}]}, id: {path: id}}
+            with: {content: /value}
+          - when: {/op: remove, /path: {pointer: "/rooms/{room}/messages/{id}"}}
+            delete: message
+            at: {channel: {path: room}, id: {path: id}}
+        """
+
+    /// A list of operations of RFC 6902 is read by patterns of their pointers, whose escapes are decoded.
+    @Test func operationsOfAJSONPatchAreRead() throws {
+        func delta(_ operations: String...) -> String { #"{"delta":[\#(operations.joined(separator: ","))]}"# }
+        var state = try Self.state(
+            [
+                delta(
+                    #"{"op":"add","path":"/rooms/a~1b/messages/1","value":{"text":"one"}}"#,
+                    #"{"op":"add","path":"/rooms/a~1b/messages/2","value":{"text":"two"}}"#,
+                    #"{"op":"add","path":"/rooms/a~1b/messages","value":{"text":"no pattern"}}"#,
+                    #"{"op":"test","path":"/rooms/x/messages/9","value":{"text":"no test"}}"#
+                ),
+                delta(
+                    #"{"op":"replace","path":"/rooms/a~1b/messages/1/text","value":"1!"}"#,
+                    #"{"op":"replace","path":"/all/any/m~0","value":"elsewhere"}"#,
+                    #"{"op":"remove","path":"/rooms/a~1b/messages/2"}"#,
+                    #"{"op":"remove","path":7}"#
+                ),
+            ],
+            Self.patchRule
+        )
+        let document = state.document()
+        let shown = (document["messages"]?.array ?? []).map { message in
+            ["channel", "id", "content"].map { message[$0]?.string ?? "" }.joined(separator: " ")
+        }
+        #expect(Set(shown) == ["a/b 1 1!", "main m~ elsewhere"])
+        #expect(document["deletedMessages"]?.array?.map { $0["id"]?.string } == ["2"])
+        #expect(document["issues"]?.array == [])
+        #expect(throws: DecoderFileError.self) {
+            try DecoderFile(
+                DecoderFileTests.file("when: {/a: {pointer: x}}\n  make: message\n  at: {channel: /c, id: /i}", "")
+            )
+        }
+    }
+
     // MARK: - Repeats
 
     /// Of very many keys the last ones count.

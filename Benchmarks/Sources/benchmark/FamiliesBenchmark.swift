@@ -13,7 +13,33 @@ struct FamiliesBenchmark {
 
     func run() throws -> [Figure] {
         guard let program else { throw ValidationError("families needs --program, a logtool") }
-        return try Traffic.allCases.flatMap { try figures(of: $0, program) } + commits(program)
+        return try Traffic.allCases.flatMap { try figures(of: $0, program) } + decoded(program) + commits(program)
+    }
+
+    /// A chat whose frames a decoder file reads, beside the built-in decoder, which reads each of them on its general way.
+    private func decoded(_ program: String) throws -> [Figure] {
+        let traffic = Traffic.unknown
+        let count = max(500, count / traffic.share)
+        let capture = scratch.fresh("capture.ndjson")
+        try traffic.write(count, to: capture)
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Fixtures/decoders/retrocast.decoder.yaml").standardizedFileURL.path
+        let (log, builtIn) = (scratch.fresh("family.eventlog"), scratch.fresh("family.eventlog"))
+        _ = try use(program, ["ingest", log, "capture", capture, "--kind", "ws", "--decoder", file, "-q"])
+        _ = try use(program, ["ingest", builtIn, "capture", capture, "--kind", traffic.kind, "-q"])
+        let family = FamilyLog(
+            name: "chat, by a decoder file",
+            log: log,
+            count: count,
+            peer: (traffic.kind, capture),
+            goal: 2,
+            builtIn: builtIn,
+            held: nil,
+            program: program,
+            scratch: scratch
+        )
+        defer { family.remove() }
+        return try family.figures()
     }
 
     private func figures(of traffic: Traffic, _ program: String) throws -> [Figure] {

@@ -16,6 +16,8 @@ struct FamilyLog {
     let goal: Double?
     /// How many events a second it should read.
     var rateGoal: Double?
+    /// The same traffic, recorded for a decoder of this package; `nil` if the log is that.
+    var builtIn: String?
     let held: Held?
     /// The logtool that replays.
     let program: String
@@ -31,7 +33,9 @@ struct FamilyLog {
     }
 
     func remove() {
-        for path in [log, peer.file] { try? FileManager.default.removeItem(atPath: path) }
+        for path in [log, peer.file] + [builtIn].compactMap({ $0 }) {
+            try? FileManager.default.removeItem(atPath: path)
+        }
     }
 
     // MARK: - Time
@@ -39,6 +43,7 @@ struct FamilyLog {
     /// What each contender took once, in turns, so that all meet the same machine.
     private struct Round {
         let cold, again, python, foundation, reader, start, quarter: Child.Usage
+        let builtIn: Child.Usage?
     }
 
     private func round() throws -> Round {
@@ -50,7 +55,8 @@ struct FamilyLog {
             foundation: try ask("read-json", [log, "foundation"]),
             reader: try ask("read-json", [log, "reader"]),
             start: try use(program, coldReplay(through: 1)),
-            quarter: try use(program, coldReplay(through: count / 4))
+            quarter: try use(program, coldReplay(through: count / 4)),
+            builtIn: try builtIn.map { try use(program, coldReplay(of: $0, through: count)) }
         )
     }
 
@@ -75,6 +81,9 @@ struct FamilyLog {
                 allowed: 1.3
             ),
         ]
+        if builtIn != nil {
+            figures.insert(figure(name, cold, "the built-in decoder", rates { $0.builtIn ?? $0.cold }, 0.4), at: 1)
+        }
         if let rateGoal { figures.insert(figure(name, cold, "events a second", [rateGoal], 1), at: 1) }
         return figures
     }
@@ -123,8 +132,8 @@ struct FamilyLog {
 
     // MARK: - Processes
 
-    private func coldReplay(through sequence: Int) -> [String] {
-        ["replay", log, "--at", String(sequence), "--digest", "--no-snapshots", "-q"]
+    private func coldReplay(of log: String? = nil, through sequence: Int) -> [String] {
+        ["replay", log ?? self.log, "--at", String(sequence), "--digest", "--no-snapshots", "-q"]
     }
 
     /// Has this program do an errand in a process of its own.

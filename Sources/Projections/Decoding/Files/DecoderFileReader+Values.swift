@@ -53,11 +53,15 @@ extension DecoderFileReader {
         }
     }
 
-    private func pattern(_ node: YAMLNode) throws(DecoderFileError) -> DecoderTests.Pattern {
+    /// - Parameter what: What the pattern is of, for errors: `path` or `pointer`.
+    private func pattern(
+        _ node: YAMLNode,
+        of what: String = "path"
+    ) throws(DecoderFileError) -> DecoderTests.Pattern {
         guard let text = node.text, text.hasPrefix("/") else {
             throw DecoderFileError(
                 node.line,
-                "path is a pattern that begins with /, as /api/channels/{channel}/messages"
+                "\(what) is a pattern that begins with /, as /api/channels/{channel}/messages"
             )
         }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map {
@@ -68,6 +72,8 @@ extension DecoderFileReader {
         }
         return DecoderTests.Pattern(parts: parts)
     }
+
+    private static let conditions = "not, same, starts, contains, pointer, type"
 
     private mutating func condition(_ node: YAMLNode) throws(DecoderFileError) -> DecoderCondition {
         try count(node.line)
@@ -82,19 +88,20 @@ extension DecoderFileReader {
             return .anyOf(conditions)
         case .map(let members):
             guard members.count == 1, let member = members.first else {
-                throw DecoderFileError(node.line, "a condition has one of not, same, starts, contains, type")
+                throw DecoderFileError(node.line, "a condition has one of \(Self.conditions)")
             }
             switch member.name {
             case "not": return .not(try condition(member.value))
             case "same": return .same(try value(member.value))
             case "starts": return .starts(try Self.text(member))
             case "contains": return .contains(try Self.text(member))
+            case "pointer": return .pointer(try pattern(member.value, of: "pointer"))
             case "type":
                 guard let name = member.value.text, ["text", "number", "truth", "list", "object"].contains(name) else {
                     throw DecoderFileError(member.line, "type is one of text, number, truth, list, object")
                 }
                 return .type(name)
-            default: throw DecoderFileError(member.line, "a condition has one of not, same, starts, contains, type")
+            default: throw DecoderFileError(member.line, "a condition has one of \(Self.conditions)")
             }
         }
     }

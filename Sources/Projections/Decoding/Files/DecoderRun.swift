@@ -100,7 +100,10 @@ struct DecoderRun {
 
     private mutating func carryOutOnce(_ step: DecoderStep, _ scope: inout DecoderScope, isRule: Bool) {
         Steps.count(1)
+        // What a step names is for it and its own steps.
+        let named = scope.named
         guard isRule || scope.fits(step.when) else { return }
+        defer { if !isRule { scope.named = named } }
         for inner in step.steps { carryOut(inner, &scope, isRule: false) }
         for (name, value) in step.kept { keep(value, as: name, scope, step.line) }
         guard let effect = step.effect else { return }

@@ -43,8 +43,8 @@ struct DecoderScope {
     /// The parts of the request's path, percent-decoded, and its query.
     private let path: [String]
     private let query: [ExactText: String]
-    /// The parts of the path that the pattern of the rule names.
-    private var named: [String: String] = [:]
+    /// The parts of the path, and of pointers, that patterns of tests name.
+    var named: [String: String] = [:]
 
     init(_ payload: JSONValue, _ attributes: Attributes, isLink: Bool, _ absences: DecoderAbsences) {
         (self.absences, self.attributes) = (absences, attributes)
@@ -136,7 +136,12 @@ struct DecoderScope {
             guard group.tests.allSatisfy({ $0.condition.fits(scope.value($0.value)) { scope.value($0) } }) else {
                 continue
             }
-            // Only a group that fits names parts of the path.
+            // Only a group that fits names parts.
+            for test in group.tests {
+                if let found = test.condition.names(in: scope.value(test.value)) {
+                    scope.named.merge(found) { _, last in last }
+                }
+            }
             named = scope.named
             return true
         }

@@ -5,7 +5,8 @@ struct DecoderTests: Sendable {
         let condition: DecoderCondition
     }
 
-    /// The pattern of a request's path, as `/api/channels/{channel}/messages`; `*` is any one part.
+    /// The pattern of a request's path, as `/api/channels/{channel}/messages`, or of a JSON Pointer (RFC 6901) that an event
+    /// holds; `*` is any one part.
     struct Pattern: Sendable {
         enum Part: Sendable {
             case literal(String)
@@ -15,7 +16,7 @@ struct DecoderTests: Sendable {
 
         let parts: [Part]
 
-        /// The named parts of a path that fits, percent-decoded; `nil` if it does not.
+        /// The named parts of a path that fits; `nil` if it does not.
         func match(_ path: [String]) -> [String: String]? {
             guard path.count == parts.count else { return nil }
             var named: [String: String] = [:]
@@ -57,6 +58,8 @@ indirect enum DecoderCondition: Sendable {
     case same(DecoderValue)
     case starts(String)
     case contains(String)
+    /// A JSON Pointer of this pattern, as JSON Patch (RFC 6902) has them.
+    case pointer(DecoderTests.Pattern)
     /// One of the types of JSON: `text`, `number`, `truth`, `list`, `object`.
     case type(String)
     case anyOf([DecoderCondition])
@@ -74,9 +77,21 @@ indirect enum DecoderCondition: Sendable {
         case .starts(let text): value?.string?.utf8.starts(with: text.utf8) ?? false
         case .contains(let text):
             value?.string.map { text.isEmpty || Array($0.utf8).firstRange(of: Array(text.utf8)) != nil } ?? false
+        case .pointer: names(in: value) != nil
         case .type(let name): value?.typeName == name
         case .anyOf(let conditions): conditions.contains { $0.fits(value, other) }
         case .not(let condition): !condition.fits(value, other)
+        }
+    }
+
+    /// The parts of a pointer that its pattern names; `nil` if the value is no such pointer, or no pattern is asked for.
+    func names(in value: JSONValue?) -> [String: String]? {
+        switch self {
+        case .pointer(let pattern):
+            guard let text = value?.string, text.hasPrefix("/"), let place = DecoderPlace(text) else { return nil }
+            return pattern.match([""] + place.steps)
+        case .anyOf(let conditions): return conditions.lazy.compactMap { $0.names(in: value) }.first
+        default: return nil
         }
     }
 }

@@ -29,7 +29,7 @@ package struct DecoderWords: Sendable {
         case .map(let map):
             for member in map {
                 add(member.name)
-                if member.name == "path" { addParts(of: member.value) }
+                if ["path", "pointer"].contains(member.name) { addParts(of: member.value) }
                 // What is written before a dot is the file's own word.
                 if member.name.hasPrefix("query.") { members.insert(String(member.name.dropFirst(6))) }
                 if member.name == "query", let name = member.value.text { members.insert(name) }
