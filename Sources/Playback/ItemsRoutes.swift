@@ -5,10 +5,14 @@ import Projections
 /// Punchlist's routes: `/subscribe/#TAG`, `/status/#TAG` and `/events` are the stream, `POST /ko` takes the words of a
 /// command line.
 struct ItemsRoutes: RemoteRoutes {
+    /// The path of the recorded stream, without its query; `nil` where the log has none.
+    var stream: String?
+
     func isStream(_ request: PlayRequest) -> Bool {
         guard request.method == "GET" else { return false }
         let isNamed = ["/subscribe", "/status", "/events"].contains { request.path.hasPrefix($0) }
-        return isNamed || request.headers["accept"]?.contains("text/event-stream") == true
+        return isNamed || request.target.prefix { $0 != "?" } == stream ?? ""
+            || request.headers["accept"]?.contains("text/event-stream") == true
     }
 
     func answer(_ request: PlayRequest, _ play: PlayContext) throws -> PlayAnswer? {

@@ -52,7 +52,9 @@ public struct LogPlayback: Sendable {
 
     private static func form(of store: EventStore) throws -> PlayForm {
         let servers = PlayForm.allCases.filter(\.isServer)
-        let forms = try servers.filter { try !sources(of: store, as: $0).isEmpty }
+        var forms = try servers.filter { try !sources(of: store, as: $0).isEmpty }
+        // The other forms give the source's answers, too.
+        if forms.count > 1 { forms.removeAll { $0 == .http } }
         if forms.count == 1 { return forms[0] }
         let names = (forms.isEmpty ? servers : forms).map(\.rawValue)
         let has = forms.isEmpty ? "nothing that a server gives" : "several"
@@ -123,7 +125,8 @@ public struct LogPlayback: Sendable {
     ///
     /// Cost: reads the log once up to `end`, for the places of its answers.
     package func context() throws -> PlayContext {
-        PlayContext(
+        let tracks = try tracks()
+        return PlayContext(
             store: store,
             source: source,
             speed: speed,
@@ -133,9 +136,17 @@ public struct LogPlayback: Sendable {
             endsWithClient: endsWithClient,
             inbox: PlayInbox(),
             report: PlayReport(end: end),
-            answers: try PlayAnswers(store: store, source: source, end: end),
+            answers: try PlayAnswers(store: store, source: source, from: start, through: end),
+            tracks: form == .ws || Set(tracks.map(\.route)).count > 1 ? tracks : [],
+            stream: form == .sse ? tracks.first?.route : nil,
             states: PlayStates(store: store, source: source, options: options)
         )
+    }
+
+    /// The connections of WebSockets of any app, and of event streams whose events name their path.
+    private func tracks() throws -> [PlayTrack] {
+        guard form == .ws || form == .sse else { return [] }
+        return try PlayTrack.tracks(in: store, of: source, kind: form.kind, start, end)
     }
 
     /// Serves a client until the task is cancelled or the playback ends. Only for forms with a server.
@@ -149,7 +160,7 @@ public struct LogPlayback: Sendable {
         let server = try await PlayServer.start(
             at: address,
             origins: origins,
-            takesSockets: form == .gateway || form == .realtime,
+            takesSockets: form == .ws || form == .gateway || form == .realtime,
             inbox: play.inbox,
             routes: routes(play)
         )
@@ -207,6 +218,8 @@ public struct LogPlayback: Sendable {
     /// address.
     private func direct(_ play: PlayContext, _ server: PlayServer) async throws {
         switch form {
+        case .ws, .http: try await TracksPlay(play).run()
+        case .sse where !play.tracks.isEmpty: try await TracksPlay(play).run()
         case .sse: try await SocketPlay(play, dialect: StreamDialect()).run()
         case .realtime: try await SocketPlay(play, dialect: RealtimeDialect()).run()
         default:
@@ -225,7 +238,9 @@ public struct LogPlayback: Sendable {
         let remote: any RemoteRoutes =
             switch form {
             case .gateway: GatewayRoutes()
-            case .sse: ItemsRoutes()
+            case .ws, .http: GenericRoutes(streams: [])
+            case .sse where !play.tracks.isEmpty: GenericRoutes(streams: Set(play.tracks.map(\.route)))
+            case .sse: ItemsRoutes(stream: play.stream)
             case .realtime: RealtimeRoutes()
             case .files, .git: NoRoutes()
             }

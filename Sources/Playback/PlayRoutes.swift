@@ -40,12 +40,12 @@ struct PlayRoutes: Sendable {
         }
     }
 
-    /// Answers a read with the next recorded answer of its path, else from the state, else with the last recorded
-    /// answer at or before the position. Other requests are answered from the state or the protocol alone.
+    /// Answers a request with the next recorded answer of its method and path, else from the state, else with the last
+    /// recorded answer at or before the position.
     private func answerAsRemote(_ request: PlayRequest) throws -> PlayAnswer {
-        let isRead = request.method == "GET"
-        if isRead, let recorded = try play.answers.next(request.target) {
+        if let recorded = try play.answers.next(request.method, request.target) {
             play.report.count(.recorded)
+            if remote.isGeneric { play.report.change { $0.sequence = max($0.sequence, recorded.sequence) } }
             // The script may wait for this very request.
             play.inbox.push(.asked)
             return .body(status: recorded.status, recorded.bytes)
@@ -54,7 +54,7 @@ struct PlayRoutes: Sendable {
             play.report.count(.state)
             return made
         }
-        if isRead, let last = try play.answers.last(request.target, before: play.report.sequence) {
+        if let last = try play.answers.last(request.method, request.target, before: play.report.sequence) {
             play.report.count(.recorded)
             return .body(status: last.status, last.bytes)
         }
@@ -71,6 +71,8 @@ struct PlayRoutes: Sendable {
 
 /// The routes of a remote, answered from the state. Several requests may run at the same time.
 protocol RemoteRoutes: Sendable {
+    /// Whether it gives the answers of any app, at the client's pace.
+    var isGeneric: Bool { get }
     /// Whether a request is for the event stream.
     func isStream(_ request: PlayRequest) -> Bool
     /// The answer from the state or from the protocol alone; `nil` if neither has one.
@@ -80,11 +82,26 @@ protocol RemoteRoutes: Sendable {
 }
 
 extension RemoteRoutes {
+    var isGeneric: Bool { false }
     func isStream(_ request: PlayRequest) -> Bool { false }
 
     func missing(_ request: PlayRequest) -> PlayAnswer {
         .json(.object(["message": .string("the recording has no answer to this")]), status: 404)
     }
+}
+
+/// The remote of any app: recorded answers alone, and the paths of its event streams.
+struct GenericRoutes: RemoteRoutes {
+    /// The paths of streams, without their queries.
+    let streams: Set<String>
+
+    var isGeneric: Bool { true }
+
+    func isStream(_ request: PlayRequest) -> Bool {
+        request.method == "GET" && streams.contains(String(request.target.prefix { $0 != "?" }))
+    }
+
+    func answer(_ request: PlayRequest, _ play: PlayContext) throws -> PlayAnswer? { nil }
 }
 
 /// For directories and repositories, which have only play's own routes.

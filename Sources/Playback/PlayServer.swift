@@ -110,15 +110,24 @@ final class PlayServer: Sendable {
         let upgrader = NIOTypedWebSocketServerUpgrader<Void>(
             maxFrameSize: 1 << 20,
             shouldUpgrade: { channel, head in
-                let isWelcome = takesSockets && gate.admits(PlayRequest(head))
-                return channel.eventLoop.makeSucceededFuture(isWelcome ? HTTPHeaders() : nil)
+                let request = PlayRequest(head)
+                guard takesSockets, gate.admits(request) else { return channel.eventLoop.makeSucceededFuture(nil) }
+                var headers = HTTPHeaders()
+                // A client that offers protocols fails if none of them is chosen (RFC 6455, section 4.1).
+                if let offered = request.headers["sec-websocket-protocol"]?.split(separator: ",").first {
+                    headers.add(
+                        name: "Sec-WebSocket-Protocol",
+                        value: offered.trimmingPrefix(while: \.isWhitespace).description
+                    )
+                }
+                return channel.eventLoop.makeSucceededFuture(headers)
             },
-            upgradePipelineHandler: { channel, _ in
+            upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     let frames = try pipeline.context(handlerType: WebSocketFrameEncoder.self)
                     // Frames are encoded by `PlayWire` itself, so writes start behind NIO's encoder.
-                    let wire = PlayWire(number: numbers.next(), channel: channel, frames: frames)
+                    let wire = PlayWire(number: numbers.next(), target: head.uri, channel: channel, frames: frames)
                     let joiner = NIOWebSocketFrameAggregator(
                         minNonFinalFragmentSize: 0,
                         maxAccumulatedFrameCount: 4_096,
@@ -260,7 +269,8 @@ final class PlayHTTPHandler: ChannelInboundHandler {
         let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
         channel.writeAndFlush(HTTPServerResponsePart.head(head), promise: nil)
         let id = request.headers["last-event-id"]
-        let wire = PlayWire(number: numbers.next(), channel: channel, frames: nil, lastEventID: id)
+        let (number, target) = (numbers.next(), request.target)
+        let wire = PlayWire(number: number, target: target, channel: channel, frames: nil, lastEventID: id)
         self.wire = wire
         inbox.push(.opened(wire))
     }
@@ -296,14 +306,15 @@ final class PlayHTTPHandler: ChannelInboundHandler {
     private static func write(_ answer: PlayAnswer, _ headers: HTTPHeaders, to channel: any Channel) {
         guard case .body(let status, let type, let bytes) = answer else { return }
         var headers = headers
-        // An answer with status 204 has no content, and RFC 9110, section 8.6, forbids Content-Length in it.
-        if status != 204 {
+        // Answers with these statuses have no content (RFC 9110, sections 15.3.5 and 15.4.5).
+        let hasContent = status != 204 && status != 304
+        if hasContent {
             headers.add(name: "Content-Type", value: type)
             headers.add(name: "Content-Length", value: String(bytes.count))
         }
         let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
         channel.write(HTTPServerResponsePart.head(head), promise: nil)
-        if !bytes.isEmpty {
+        if hasContent, !bytes.isEmpty {
             channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: bytes))), promise: nil)
         }
         channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)

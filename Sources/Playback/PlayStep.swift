@@ -188,6 +188,8 @@ private struct PlayLink {
             let bytes = event.withPayload { Array($0) }
             beginConnection(lane.connection, with: bytes, add)
             add(lane.isOut ? .sent(bytes) : .frame(bytes))
+        // The body of a request gives nothing.
+        case .answer where lane.isOut: break
         case .answer: add(.answer(path: attributes["path"] ?? ""))
         case .file:
             let bytes = attributes["op"] == "remove" ? nil : event.withPayload { Array($0) }

@@ -10,6 +10,8 @@ import NIOWebSocket
 final class PlayWire: Sendable {
     /// Unique among the wires of one server, so that late events of a replaced wire are recognized.
     let number: Int
+    /// Path and query of the request, as the client wrote them.
+    let target: String
     /// `Last-Event-ID` of the request; `nil` for WebSockets and for a client that names none.
     let lastEventID: String?
     private let channel: any Channel
@@ -17,8 +19,15 @@ final class PlayWire: Sendable {
     /// event stream. Bound to the event loop, because a context may be used only there.
     private let frames: NIOLoopBound<ChannelHandlerContext>?
 
-    init(number: Int, channel: any Channel, frames: ChannelHandlerContext?, lastEventID: String? = nil) {
+    init(
+        number: Int,
+        target: String,
+        channel: any Channel,
+        frames: ChannelHandlerContext?,
+        lastEventID: String? = nil
+    ) {
         self.number = number
+        self.target = target
         self.channel = channel
         self.lastEventID = lastEventID
         self.frames = frames.map { NIOLoopBound($0, eventLoop: channel.eventLoop) }

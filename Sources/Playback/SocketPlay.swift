@@ -18,6 +18,10 @@ package struct PlayContext: Sendable {
     let inbox: PlayInbox
     package let report: PlayReport
     let answers: PlayAnswers
+    /// The recorded connections of any app, in order; empty where `SocketPlay` plays.
+    let tracks: [PlayTrack]
+    /// The path of the one recorded event stream, without its query; `nil` where the log has none.
+    let stream: String?
     let states: PlayStates
 
     /// Lets one more event be given, when stepping.

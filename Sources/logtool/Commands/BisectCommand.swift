@@ -81,7 +81,10 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     var play: String?
 
     @Option(
-        help: ArgumentHelp("With --play: gateway, sse or realtime; default: what the log holds.", valueName: "form")
+        help: ArgumentHelp(
+            "With --play: ws, http, sse, gateway or realtime; default: what the log holds.",
+            valueName: "form"
+        )
     )
     var playAs: PlayForm?
 
@@ -102,7 +105,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         }
         if playAs != nil && play == nil { throw ValidationError("--play-as goes with --play") }
         // A command drives a client that connects. `files` and `git` write into a directory instead.
-        if playAs?.isServer == false { throw ValidationError("--play-as is gateway, sse or realtime") }
+        if playAs?.isServer == false { throw ValidationError("--play-as is ws, http, sse, gateway or realtime") }
         // Expressions cost little at each event. A command would be started once for each, a client be served the log
         // each time.
         if all && test.when == nil { throw ValidationError("--all goes with --when") }

@@ -12,7 +12,7 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
         commandName: "play",
         abstract: "Give a recording back to an unmodified client.",
         usage: """
-            logtool play LOG --as gateway|sse|realtime [--listen ADDRESS] [options]
+            logtool play LOG --as ws|http|sse|gateway|realtime [--listen ADDRESS] [options]
             logtool play LOG --as files|git --to DIR [options]
             """,
         discussion: """
@@ -27,6 +27,7 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
             "logtool play chat.eventlog --as gateway --listen 127.0.0.1:4000",
             "point the client at http://127.0.0.1:4000"
         ),
+        Example("logtool play bug.eventlog --as ws --speed max", "the WebSockets and answers of any app"),
         Example("logtool play chat.eventlog --as gateway --speed max --until 4711", "all at once, up to an event"),
         Example("logtool play chat.eventlog --as gateway --step", "the next event at each Enter or POST /_play/step"),
         Example("logtool play work.eventlog --as sse --from head~100", "the state there, then what followed"),
@@ -37,7 +38,7 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
 
     @Option(
         name: .customLong("as"),
-        help: ArgumentHelp("What to stand in for: gateway, sse, realtime, files or git.", valueName: "form")
+        help: ArgumentHelp("What to stand in for: ws, http, sse, gateway, realtime, files or git.", valueName: "form")
     )
     var form: PlayForm
 
@@ -112,6 +113,7 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
         }
         if form.isServer {
             if to != nil { throw ValidationError("--to goes with --as files and --as git") }
+            if step, form == .http { throw ValidationError("--step does not go with --as http: the client asks") }
         } else {
             if to == nil { throw ValidationError("--as \(form.rawValue) needs --to DIR") }
             if once { throw ValidationError("--once goes with a server; --as \(form.rawValue) ends by itself") }
