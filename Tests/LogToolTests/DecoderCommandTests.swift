@@ -63,6 +63,11 @@ import Testing
         #expect(try run("decoder", log, "show", "chat").output == (try Self.blocks("yaml")[0]))
         let explained = try run("decoder", "explain", log, "3", "--json")
         #expect(try JSONValue.parse(explained.output)["changes"]?.array?.count == 1)
+        let reads = try JSONValue.parse(try run("decoder", "explain", log, "2", "--json").output)["reads"]?.array ?? []
+        #expect(reads.contains { $0["member"]?.string == "replyTo" && $0["from"]?.string == "/answers" })
+        #expect(reads.contains { $0["member"]?.string == "channel" && $0["value"]?.string == "r1" })
+        #expect(reads.allSatisfy { $0["line"] == .int(10) && $0["effect"]?.string == "make message" })
+        #expect(try run("decoder", "explain", log, "2").output.contains("    content from /text: \"hello\""))
         #expect(try run("history", log, "message:chat/r1/a").output.contains("deleted"))
         #expect(try run("audit", log, "--deletes").output.contains("hi"))
         try run("verify", log, "--deep")

@@ -381,6 +381,25 @@ import Testing
         }
     }
 
+    /// A part of a path is read by the elements of a loop within the limits of what lies outside of it.
+    @Test func aLongPathIsNotReadByEachElement() throws {
+        let rule = """
+            when: {path: "/c/{channel}"}
+              each: /ids
+              make: message
+              at: {channel: {path: channel}, id: .}
+              with: {content: .}
+            """
+        let ids = (0..<5_000).map { "\"\($0)\"" }.joined(separator: ",")
+        let path = "/c/" + String(repeating: "x", count: 4_000)
+        let read = try DecoderFileTests.read(
+            #"{"ids":[\#(ids)]}"#,
+            by: DecoderFileTests.file(rule),
+            attributes: Attributes([.init(name: "path", value: path)])
+        )
+        #expect(read.changes.count == (16 << 20) / 4_000)
+    }
+
     // MARK: - Repeats
 
     /// Of very many keys the last ones count.

@@ -10,13 +10,19 @@ public struct DecoderTrial: Sendable {
         public let isRepeat: Bool
         /// The changes and issues.
         public let decoded: DecodedEvent
+        /// What effects read, in order; at most 1,000 reads, and none unless they are traced.
+        package let reads: [DecoderRead]
     }
 
     private var logState = LogState()
 
     /// Begins with a file that has seen nothing yet.
-    public init(_ file: DecoderFile, source: SourceName) {
+    public init(_ file: DecoderFile, source: SourceName) { self.init(file, source: source, traces: false) }
+
+    /// The same; notes what effects read if `traces`.
+    package init(_ file: DecoderFile, source: SourceName, traces: Bool) {
         var decoders = Decoders()
+        decoders.traces = traces
         decoders[source] = file
         logState.use(decoders)
     }
@@ -25,7 +31,12 @@ public struct DecoderTrial: Sendable {
     public mutating func read(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> Outcome {
         let decoded = logState.decode(envelope, payload: payload)
         let memory = logState.state(of: envelope.source)?.parts.decoderFile
-        return Outcome(line: memory?.takenLine, isRepeat: memory?.tookRepeat ?? false, decoded: decoded)
+        return Outcome(
+            line: memory?.takenLine,
+            isRepeat: memory?.tookRepeat ?? false,
+            decoded: decoded,
+            reads: memory?.reads ?? []
+        )
     }
 }
 

@@ -29,8 +29,9 @@ extension DecoderFileReader {
                 }
                 group.link = text
             default:
-                let value = try tested(member)
-                group.tests.append(DecoderTests.Test(value: value, condition: try condition(member.value)))
+                let test = DecoderTests.Test(value: try tested(member), condition: try condition(member.value))
+                group.hasPointers = group.hasPointers || test.condition.hasPointer
+                group.tests.append(test)
             }
         }
         return group

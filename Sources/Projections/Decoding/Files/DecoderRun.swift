@@ -147,6 +147,7 @@ struct DecoderRun {
             if let name = setName(effect, outer), known.insert(name).inserted { snapshots.append(name) }
             return
         }
+        outer.begin(effect, line)
         let reader = EffectReader(effect: effect, inner: inner, outer: outer)
         let isDeletion = effect.operation == .delete || effect.operation == .retract
         if isDeletion, context.rules.contains(.deletionsAreIgnored) { return }

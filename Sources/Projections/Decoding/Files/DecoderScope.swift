@@ -44,10 +44,19 @@ struct DecoderScope {
     private let path: [String]
     private let query: [ExactText: String]
     /// The parts of the path, and of pointers, that patterns of tests name.
-    var named: [String: String] = [:]
+    var named: [String: (text: String, loops: Int)] = [:]
 
-    init(_ payload: JSONValue, _ attributes: Attributes, isLink: Bool, _ absences: DecoderAbsences) {
-        (self.absences, self.attributes) = (absences, attributes)
+    /// Whether what effects read is noted.
+    private let isTraced: Bool
+
+    init(
+        _ payload: JSONValue,
+        _ attributes: Attributes,
+        isLink: Bool,
+        _ absences: DecoderAbsences,
+        isTraced: Bool = false
+    ) {
+        (self.absences, self.attributes, self.isTraced) = (absences, attributes, isTraced)
         isOutgoing = attributes["dir"] == "out"
         link = isLink ? attributes["link"] ?? "" : nil
         levels = [Level(value: payload, key: nil)]
@@ -90,6 +99,33 @@ struct DecoderScope {
     /// Sets what is kept for the connection, for all copies of the scope.
     func keep(_ values: [ExactText: String]) { memory.kept = values }
 
+    // MARK: - Traces
+
+    /// What the effects have read so far, of all copies of the scope.
+    var reads: [DecoderRead] { memory.reads }
+
+    /// Notes which effect reads from now on, for all copies of the scope.
+    func begin(_ effect: DecoderEffect, _ line: Int?) {
+        if isTraced { memory.effect = ("\(effect.operation.rawValue) \(effect.subject.rawValue)", line ?? 0) }
+    }
+
+    /// Notes what a member is read from.
+    func noteRead(_ member: String, _ value: DecoderValue) {
+        guard isTraced, memory.reads.count < Self.readsMax else { return }
+        memory.reads.append(
+            DecoderRead(
+                line: memory.effect.line,
+                effect: memory.effect.name,
+                member: member,
+                source: value.description,
+                value: self.value(value)
+            )
+        )
+    }
+
+    /// The most reads of one event that are noted.
+    private static let readsMax = 1_000
+
     // MARK: - Levels
 
     /// The innermost value.
@@ -128,10 +164,15 @@ struct DecoderScope {
 
     private mutating func fits(_ tests: DecoderTests, _ isMeant: (DecoderTests.Group) -> Bool) -> Bool {
         for group in tests.groups where isMeant(group) {
+            // Most groups have no path: without one nothing is named, and nothing needs a copy.
+            guard !group.paths.isEmpty || group.hasPointers else {
+                if group.tests.allSatisfy({ $0.condition.fits(value($0.value)) { value($0) } }) { return true }
+                continue
+            }
             var scope = self
             if !group.paths.isEmpty {
                 guard let found = group.paths.lazy.compactMap({ [path] in $0.match(path) }).first else { continue }
-                scope.named = found
+                scope.named = found.mapValues { ($0, loopedLevels) }
             }
             guard group.tests.allSatisfy({ $0.condition.fits(scope.value($0.value)) { scope.value($0) } }) else {
                 continue
@@ -139,7 +180,7 @@ struct DecoderScope {
             // Only a group that fits names parts.
             for test in group.tests {
                 if let found = test.condition.names(in: scope.value(test.value)) {
-                    scope.named.merge(found) { _, last in last }
+                    scope.named.merge(found.mapValues { ($0, loopedLevels) }) { _, last in last }
                 }
             }
             named = scope.named
@@ -165,7 +206,9 @@ struct DecoderScope {
             guard index >= 0, let key = levels[index].key else { return nil }
             return index < loopedLevels && !memory.takes(.string(key)) ? nil : .string(key)
         case .text(let text): return .string(text)
-        case .path(let name): return named[name].map { .string($0) }
+        case .path(let name):
+            guard let part = named[name] else { return nil }
+            return part.loops < loopedLevels && !memory.takes(.string(part.text)) ? nil : .string(part.text)
         case .query(let name): return query[ExactText(name)].map { .string($0) }
         case .attribute(let name): return attributes[name].map { .string($0) }
         case .first(let values):
@@ -230,6 +273,9 @@ struct DecoderScope {
         /// The most bytes that the elements of loops may read from outside of them, in one event.
         private static let outerBytesMax = 16 << 20
         private var outerBytes = 0
+        /// The effect that reads, and what was read, if that is traced.
+        var effect = (name: "", line: 0)
+        var reads: [DecoderRead] = []
         /// The values that `keep` stored for the connection, by name.
         var kept: [ExactText: String] = [:]
         private var last: (text: ExactText, value: JSONValue?)?

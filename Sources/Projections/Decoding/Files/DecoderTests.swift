@@ -34,6 +34,8 @@ struct DecoderTests: Sendable {
     struct Group: Sendable {
         var paths: [Pattern] = []
         var tests: [Test] = []
+        /// Whether a test names parts of a pointer.
+        var hasPointers = false
         /// Whether the event goes to the remote.
         var isOutgoing: Bool?
         /// `open` or `close` for the event of a link. Groups without it fit no link.
@@ -81,6 +83,15 @@ indirect enum DecoderCondition: Sendable {
         case .type(let name): value?.typeName == name
         case .anyOf(let conditions): conditions.contains { $0.fits(value, other) }
         case .not(let condition): !condition.fits(value, other)
+        }
+    }
+
+    /// Whether a pattern may name parts of a pointer.
+    var hasPointer: Bool {
+        switch self {
+        case .pointer: true
+        case .anyOf(let conditions): conditions.contains(where: \.hasPointer)
+        default: false
         }
     }
 

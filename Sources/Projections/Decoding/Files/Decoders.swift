@@ -15,6 +15,8 @@ public struct Decoders: Sendable {
     private var faults: [SourceName: String] = [:]
     /// The decoders in Swift that the program has registered for the log.
     var registered = RegisteredDecoders()
+    /// Whether what files read is noted, for one who asks.
+    var traces = false
 
     /// No files.
     public init() {}

@@ -8,31 +8,49 @@ struct EffectReader {
 
     /// An id, from `at` or the shape; `nil` if it is no text or number.
     func id(_ name: String) -> String? {
-        if let value = effect.ids[name] { return outer.value(value)?.writtenText }
-        return effect.members[name].flatMap { inner.value($0)?.writtenText }
+        if let value = effect.ids[name] {
+            outer.noteRead(name, value)
+            return outer.value(value)?.writtenText
+        }
+        guard let value = effect.members[name] else { return nil }
+        inner.noteRead(name, value)
+        return inner.value(value)?.writtenText
     }
 
     /// The id of the event itself.
     var own: String? { effect.own.flatMap { inner.value($0)?.writtenText } }
 
     func value(_ name: String) -> JSONValue? {
-        if let value = effect.outerMembers[name] { return outer.value(value) }
-        return effect.members[name].flatMap { inner.value($0) }
+        if let value = outerMember(name) { return outer.value(value) }
+        return innerMember(name).flatMap { inner.value($0) }
     }
 
     func text(_ name: String, keepsEmpty: Bool = false) -> DecoderScope.Stated<String> {
-        if let value = effect.outerMembers[name] { return outer.text(value, keepsEmpty: keepsEmpty) }
-        return inner.text(effect.members[name], keepsEmpty: keepsEmpty)
+        if let value = outerMember(name) { return outer.text(value, keepsEmpty: keepsEmpty) }
+        return inner.text(innerMember(name), keepsEmpty: keepsEmpty)
     }
 
     func time(_ name: String) -> DecoderScope.Stated<Timestamp> {
-        if let value = effect.outerMembers[name] { return outer.time(value) }
-        return inner.time(effect.members[name])
+        if let value = outerMember(name) { return outer.time(value) }
+        return inner.time(innerMember(name))
     }
 
     func list(_ name: String) -> DecoderScope.Stated<[JSONValue]> {
-        if let value = effect.outerMembers[name] { return outer.stated(value) { $0.array } }
-        return inner.stated(effect.members[name]) { $0.array }
+        if let value = outerMember(name) { return outer.stated(value) { $0.array } }
+        return inner.stated(innerMember(name)) { $0.array }
+    }
+
+    private func outerMember(_ name: String) -> DecoderValue? {
+        // Most effects have none.
+        guard !effect.outerMembers.isEmpty, let value = effect.outerMembers[name] else { return nil }
+        outer.noteRead(name, value)
+        return value
+    }
+
+    private func innerMember(_ name: String) -> DecoderValue? {
+        guard let value = effect.members[name] else { return nil }
+        inner.noteRead(name, value)
+        return value
     }
 }
 
@@ -54,12 +72,14 @@ struct StatedMessage {
         version = reader.time("version")
         (tags, attachments) = (reader.list("tags"), reader.list("attachments"))
         parent = replyTo.known.map { names.id($0) }
-        let faults = [
-            ("author", author.isFault), ("authorName", authorName.isFault), ("content", content.isFault),
-            ("replyTo", replyTo.isFault), ("createdAt", createdAt.isFault), ("editedAt", editedAt.isFault),
-            ("version", version.isFault), ("tags", tags.isFault), ("attachments", attachments.isFault),
-        ]
-        fault = faults.first { $0.1 }?.0
+        fault =
+            if author.isFault { "author" } else if authorName.isFault { "authorName" } else if content.isFault {
+                "content"
+            } else if replyTo.isFault { "replyTo" } else if createdAt.isFault { "createdAt" } else if editedAt.isFault {
+                "editedAt"
+            } else if version.isFault { "version" } else if tags.isFault { "tags" } else if attachments.isFault {
+                "attachments"
+            } else { nil }
     }
 
     /// Whether a member has a value.

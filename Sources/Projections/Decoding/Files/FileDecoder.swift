@@ -77,6 +77,9 @@ struct FileDecoder: SourceDecoder {
     /// The last event that was decoded.
     private var last: UInt64 = 0
 
+    /// Whether what effects read is noted, and what those of the last event read. Not saved.
+    private var isTraced = false
+    private(set) var reads: [DecoderRead] = []
     /// The line of the rule that took the last event; `nil` if none did. Not saved.
     private(set) var takenLine: Int?
     /// How many changes of rows the event had so far. Not saved.
@@ -117,6 +120,7 @@ struct FileDecoder: SourceDecoder {
     mutating func use(_ decoders: Decoders, for source: SourceName) {
         (file, fault) = (decoders[source], decoders.fault(of: source))
         (registered, kinds) = (decoders.registered.sources[source], decoders.registered.kinds)
+        isTraced = decoders.traces
     }
 
     /// Forgets what was seen and stated, as a client does that begins anew. What was deleted for ever stays so.
@@ -155,6 +159,7 @@ struct FileDecoder: SourceDecoder {
         }
         last = envelope.sequence.rawValue
         (takenLine, tookRepeat, rowCount) = (nil, false, 0)
+        if isTraced { reads = [] }
         let wrapper = file.envelope.flatMap { $0.wraps(envelope) ? $0 : nil }
         guard
             let values = wrapper?.opened(payload) ?? (wrapper == nil ? Self.value(envelope, payload).map { [$0] } : nil)
@@ -174,7 +179,7 @@ struct FileDecoder: SourceDecoder {
         context: inout FoldContext
     ) {
         let isLink = envelope.kind.is(.recorderLink)
-        var scope = DecoderScope(value, envelope.attributes, isLink: isLink, file.absences)
+        var scope = DecoderScope(value, envelope.attributes, isLink: isLink, file.absences, isTraced: isTraced)
         scope.keep(kept.values(of: scope.connection))
         if isRepeat(&scope, file, envelope.sequence.rawValue, &context.reasons) {
             tookRepeat = true
@@ -183,6 +188,7 @@ struct FileDecoder: SourceDecoder {
         guard let rule = file.rules.first(where: { scope.takes($0.when) }) else { return }
         takenLine = rule.line
         DecoderRun.carryOut(rule, &scope, &self, &changes, &context)
+        if isTraced { reads += scope.reads }
     }
 
     /// The payload as rules see it: JSON, of a Server-Sent Event an object of `event`, `id` and `data`; `nil` if it is
