@@ -1,8 +1,10 @@
 #if !Recorders
+import Projections
+
 // The commands are parsed in every build, so that help and completions are the same. Only their runs are missing here.
 extension IngestCommand {
     /// Refuses: this build has no live sources.
-    func recordLive() async throws {
+    func recordLive(_ decoder: DecoderFile?) async throws {
         throw Failure.noRecorders("ingest \(kind.rawValue)")
     }
 }
