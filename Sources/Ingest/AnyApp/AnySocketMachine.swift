@@ -4,8 +4,10 @@
 /// Nothing is known of what the server repeats, so what an interruption missed is missing for good: its gap is closed by
 /// nothing.
 struct AnySocketMachine: SocketMachine {
-    /// No work is done beside the connection.
-    enum Work: Hashable, Sendable {}
+    /// No work is done beside the connection: nothing makes one.
+    struct Work: Hashable, Sendable {
+        private init() {}
+    }
 
     enum Phase: Equatable {
         /// No connection; `reconnect` is when to try again.
