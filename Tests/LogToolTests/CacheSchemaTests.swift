@@ -232,7 +232,7 @@ import Testing
     // MARK: Conditions that no row meets
 
     @Test(arguments: [
-        ("where: {replyTo.state: lvie}", #"no row of messages has replyTo.state "lvie"; the values are "live""#),
+        ("where: {author: '8'}", #"no row of messages has author "8"; the values are "7""#),
         ("needs: [editedAt]", "no row of messages has editedAt"),
         ("where: {id: '1001', content: message 2}", "no row of messages meets its conditions"),
     ])

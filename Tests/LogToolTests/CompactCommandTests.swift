@@ -20,7 +20,13 @@ import Testing
         let replayed = try tool("replay", "L", "--digest").output
         #expect(summary["digest"] as? String == replayed.trimmingCharacters(in: .newlines))
         #expect(try tool("verify", "L").exitCode == 0)
-        #expect(try tool("replay", "L").output.contains("compacted message"))
+    }
+
+    @Test func anAnswerTellsThatItsParentWasDropped() throws {
+        let threads = try TemporaryDirectory()
+        try threads.makeThreads(messages: 40, isLarge: true)
+        #expect(try ToolRun.run(["compact", "L", "--keep", "10"], in: threads).exitCode == 0)
+        #expect(try ToolRun.run(["replay", "L"], in: threads).output.contains("compacted message"))
     }
 
     @Test func aDryRunHasTheSameFiguresAndChangesNothing() throws {

@@ -38,9 +38,6 @@ import Testing
         let shares = try Self.shares(of: store, messagesMax: 100)
         #expect(shares.reduce(0, +) == 600)
         #expect(shares.count > 5 && shares.allSatisfy { $0 <= 100 }, "\(shares)")
-        // A message that answers itself is an issue of the whole source, which one share cannot report.
-        _ = try store.append([try DraftEvent.message(601, in: 3, replyTo: 601)])
-        #expect(try Self.shares(of: store, messagesMax: 100) == [601])
     }
 
     /// An id that is named with two channels is one message, which no share of the channels has whole.

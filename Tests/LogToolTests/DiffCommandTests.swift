@@ -86,7 +86,7 @@ import Testing
         )
         #expect(text.contains("× message:guild/10/1004  (deleted"))
         #expect(!text.contains("cause") && !text.contains("- message:") && !text.contains("+ message:"))
-        #expect(text.hasSuffix("1 changed, 1 deleted, 2 new among the deleted\n"))
+        #expect(text.hasSuffix("1 deleted, 2 new among the deleted\n"))
         let back = try diff(["L", "L@5"]).output
         #expect(back.contains("+ message:guild/10/1002") && back.contains("1 restored"))
     }

@@ -5,12 +5,10 @@ extension DraftEvent {
     static func message(
         _ id: Int,
         in channel: Int = 7,
-        at createdAt: String = "2026-03-01T11:00:00Z",
-        replyTo: Int? = nil
+        at createdAt: String = "2026-03-01T11:00:00Z"
     ) throws -> DraftEvent {
-        let reply = replyTo.map { #","message_reference":{"message_id":"\#($0)"}"# } ?? ""
         let text = #""author_id":"1","content":"hi","created_at":"\#(createdAt)""#
-        let data = #"{"id":"\#(id)","channel_id":"\#(channel)",\#(text)\#(reply)}"#
+        let data = #"{"id":"\#(id)","channel_id":"\#(channel)",\#(text)}"#
         return DraftEvent(
             recordedAt: Timestamp(seconds: 1_770_000_000),
             source: try SourceName("app"),

@@ -11,7 +11,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryDirectory()
-        try folder.makeLog(messages: 3)
+        try folder.makeThreads(messages: 3)
     }
 
     @Test func aBugIsReplayedFromALogFile() throws {

@@ -6,10 +6,10 @@ enum SampleCaptures {
     /// The first time of every capture.
     static let start = 1_767_225_600_000
 
-    /// Gateway frames: a connection, then messages `m1` … `mN` in channel 10, each answering the one before.
+    /// Gateway frames: a connection, then messages `m1` … `mN` in channel 10.
     ///
     /// - Parameter padding: What each text ends with.
-    static func gateway(messages count: Int, padding: String = "") -> String {
+    static func gateway(messages count: Int, padding: String = "", answers: Bool = false) -> String {
         var lines = [line(0, #"{"op":10,"d":{"heartbeat_interval":45000}}"#)]
         lines.append(
             line(
@@ -18,18 +18,54 @@ enum SampleCaptures {
             )
         )
         for number in 1...max(count, 1) where count > 0 {
-            lines.append(line(number + 1, message(number, content: "message \(number)\(padding)")))
+            lines.append(line(number + 1, message(number, content: "message \(number)\(padding)", answers: answers)))
         }
         return lines.joined()
     }
 
     /// One MESSAGE_CREATE frame.
-    static func message(_ number: Int, content: String? = nil) -> String {
-        let reply = number > 1 ? #","message_reference":{"message_id":"\#(999 + number)"}"# : ""
+    ///
+    /// - Parameter answers: whether it answers the one before, as no gateway that is built in tells.
+    static func message(_ number: Int, content: String? = nil, answers: Bool = false) -> String {
+        let reply = answers && number > 1 ? #","message_reference":{"message_id":"\#(999 + number)"}"# : ""
         let text = content ?? "message \(number)"
         return #"{"op":0,"s":\#(number + 1),"t":"MESSAGE_CREATE","d":{"id":"\#(1000 + number)","channel_id":"10","#
             + #""author_id":"7","author_username":"ada","content":"\#(text)","created_at":"2026-01-01T00:00:00Z"\#(reply)}}"#
     }
+
+    /// A decoder file that reads the frames, and what they answer.
+    static let threads = """
+        decoder: threads/1
+        shapes:
+          message:
+            channel: /channel_id
+            id: /id
+            author: /author_id
+            authorName: /author_username
+            content: /content
+            createdAt: /created_at
+            editedAt: /edited_at
+            version: /edited_at
+            replyTo: /message_reference/message_id
+        rules:
+        - when: {/t: CHANNEL_CREATE}
+          replace: channel
+          at: {id: /d/id, guild: /d/guild_id}
+          with: {name: /d/name, kind: {text: text}}
+        - when: {/t: MESSAGE_CREATE}
+          make: message
+          from: /d
+        - when: {/t: MESSAGE_UPDATE}
+          patch: message
+          from: /d
+        - when: {/t: MESSAGE_DELETE}
+          delete: message
+          at: {channel: /d/channel_id, id: /d/id}
+        samples:
+        - payload: '{"t":"MESSAGE_DELETE","d":{"channel_id":"1","id":"2"}}'
+          gives: '[{"messageDeleted":{"channel":"1","id":"2"}}]'
+
+        """
 
     /// One capture line, so many seconds after the start.
     static func line(_ seconds: Int, _ raw: String, direction: String = "in") -> String {
@@ -58,6 +94,21 @@ extension TemporaryDirectory {
         )
         guard run.exitCode == 0 else { throw CocoaError(.fileWriteUnknown, userInfo: ["stderr": run.errors]) }
     }
+    /// Makes the log `L` of the same messages, each answering the one before, which a decoder file reads.
+    func makeThreads(messages count: Int, isLarge: Bool = false) throws {
+        let padding = isLarge ? String(repeating: " and more", count: 300) : ""
+        try write(SampleCaptures.gateway(messages: count, padding: padding, answers: true), to: "threads.ndjson")
+        try write(SampleCaptures.threads, to: "threads.decoder.yaml")
+        let run = try ToolRun.run(
+            [
+                "ingest", "L", "capture", "threads.ndjson", "--kind", "ws", "--as", "guild", "--decoder",
+                "threads.decoder.yaml",
+            ],
+            in: self
+        )
+        guard run.exitCode == 0 else { throw CocoaError(.fileWriteUnknown, userInfo: ["stderr": run.errors]) }
+    }
+
     /// Alters the second byte of each occurrence of a text in the events of a log.
     func alter(_ text: String, in log: String = "L") throws {
         let file = URL(filePath: path("\(log)/gen-000001/data.mdb"))

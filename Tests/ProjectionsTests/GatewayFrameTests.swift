@@ -168,15 +168,23 @@ import Testing
         )
     }
 
-    @Test mutating func aReplyIsUnderstoodWhereTheRemoteKnowsReplies() {
-        let data =
-            #"{"id":"9","channel_id":"7","author":{"id":"5","username":"nell"},"content":"re","timestamp":"2026-03-01T12:00:00Z","message_reference":{"message_id":"8"},"mood":"calm"}"#
-        scene.dispatch("MESSAGE_CREATE", data)
-        #expect(scene.issues.isEmpty)
+    /// Retrocast has no replies, and writes no objects of authors.
+    @Test mutating func membersOfAnotherServerAreUnknownOnes() {
+        let others = #""message_reference":{"message_id":"8"},"timestamp":"2026-03-02T12:00:00Z""#
+        scene.dispatch(
+            "MESSAGE_CREATE",
+            #"{"id":"9","channel_id":"7","author_id":"5","content":"re","created_at":"2026-03-01T12:00:00Z",\#(others)}"#
+        )
+        scene.dispatch(
+            "MESSAGE_CREATE",
+            #"{"id":"10","channel_id":"7","author":{"id":"5"},"content":"re","created_at":"2026-03-01T12:00:00Z"}"#
+        )
+        #expect(scene.issues.count == 1)
+        #expect(scene.issues.first?.contains("author_id") ?? false)
         let row = scene.rows(.messages).first ?? ""
-        #expect(row.contains(#""replyTo":{"id":"8","state":"unknown"}"#))
-        #expect(row.contains(#""extra":{"mood":"calm"}"#))
-        #expect(row.contains(#""authorName":"nell""#))
+        #expect(row.contains(#""createdAt":"2026-03-01T12:00:00.000000Z""#))
+        #expect(row.contains(#""extra":{\#(others)}"#))
+        #expect(!row.contains("replyTo"))
     }
 
     @Test mutating func noReactionMakesAMessageAndNoVoiceStateAMember() {

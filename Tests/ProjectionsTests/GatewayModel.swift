@@ -80,18 +80,15 @@ struct GatewayModel {
         lastID = max(lastID, id)
         let channel = channel(of: id)
         let edited = time.map { "2026-03-02T00:\(10 + $0 / 50):\(10 + $0 % 50)Z" }
-        let parent = id % 4 == 0 && id > 104 ? String(id - 3 * (1 + id % 9)) : nil
         let text = "text \(id) at \(time.map(String.init) ?? "first")"
         var data = #"{"id":"\#(id)","channel_id":"\#(channel)","author_id":"\#(id % 5)","content":"\#(text)""#
         data += #","created_at":"2026-03-01T12:00:00Z""#
         if let edited { data += #","edited_at":"\#(edited)""# }
-        if let parent { data += #","message_reference":{"message_id":"\#(parent)"}"# }
         data += "}"
         let version = ChatModel.Version(
             author: String(id % 5),
             content: text,
-            edited: edited.map { $0.dropLast() + ".000000Z" },
-            replyTo: parent
+            edited: edited.map { $0.dropLast() + ".000000Z" }
         )
         let isGone = deletedChannels.contains(channel)
         sent.append(

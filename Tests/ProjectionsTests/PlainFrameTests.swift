@@ -131,7 +131,7 @@ import Testing
         #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"\ux","created_at":"2026-02-01T12:00:00Z"},"t":"MESSAGE_UPDATE"}"#,
         #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"a","created_at":"2026-02-01T12:00:00Z","attachments":{}},"t":"MESSAGE_UPDATE"}"#,
         #"{"op":0,"d":{"id":"1","channel_id":"2","n\u0065w":1},"s":4,"t":"MESSAGE_DELETE"}"#,
-        #"{"op":0,"d":{"id":"1","channel_id":"2","author":{"id":"3"},"author_id":null},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":null},"s":4,"t":"MESSAGE_DELETE"}"#,
         #"{"op":0,"d":{"id":"1","channel_id":"2","new":[1,]},"s":4,"t":"MESSAGE_DELETE"}"#,
         #"{"op":0,"d":{"id":"1","channel_id":"2","new":01},"s":4,"t":"MESSAGE_DELETE"}"#,
         #"{"op":0,"d":{"id":"1","channel_id":"2","new":{"a":1]},"s":4,"t":"MESSAGE_DELETE"}"#,

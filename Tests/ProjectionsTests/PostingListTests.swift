@@ -65,12 +65,12 @@ import Testing
 
     private static func text(_ frame: PlainFrame, _ event: EventReference) -> String {
         let texts = [frame.authorName?.string ?? "-", frame.content.string, frame.happening == .written ? "+" : "-"]
-        let ids = [frame.id, frame.guild, frame.replyTo].map { String($0.rawValue) } + [String(frame.author)]
+        let ids = [frame.id, frame.guild].map { String($0.rawValue) } + [String(frame.author)]
         let times = [frame.createdAt, frame.editedAt].map { String($0.rawValue) }
         let isWrite = frame.happening == .written
         let rest = PackedRest(frame.rest)
         let extra = [JSONValue.array(rest.attachments ?? []).canonicalText, JSONValue.object(rest.extra).canonicalText]
-        let written = isWrite ? [ids[2], ids[3]] + times + texts + extra : []
+        let written = isWrite ? [ids[2]] + times + texts + extra : []
         let all = [event.sequence.description, event.recordedAt.description, ids[0], ids[1], texts[2]] + written
         return all.joined(separator: " ")
     }

@@ -113,7 +113,7 @@ import Testing
         isPlain: Bool = true
     ) -> String {
         let edited = second == 0 ? "null" : #""2026-03-01T12:00:\#(10 + second)Z""#
-        let author = isPlain ? #""author_id":"7""# : #""author":{"id":"7","username":"ada"}"#
+        let author = isPlain ? #""author_id":"7""# : #""author_id":"7","n\u0065w":null"#
         return
             #"{"op":0,"t":"MESSAGE_UPDATE","d":{"id":"\#(id)","channel_id":"\#(channel)",\#(author),"content":"\#(text)","#
             + #""created_at":"2026-03-01T12:00:00Z","edited_at":\#(edited)}}"#

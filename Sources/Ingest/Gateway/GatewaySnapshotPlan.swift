@@ -153,7 +153,7 @@ extension GatewaySnapshotPlan {
         guard elements.count >= Self.messagesPerPage, let oldest = elements.last, let id = Self.id(oldest) else {
             return
         }
-        let text = oldest["created_at"]?.string ?? oldest["timestamp"]?.string
+        let text = oldest["created_at"]?.string
         if let text, let time = Timestamp(rfc3339: text), time < since { return }
         guard page < Self.pageCountMax else {
             isComplete = false

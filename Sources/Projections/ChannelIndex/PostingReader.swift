@@ -109,11 +109,6 @@ struct PostingReader {
             guard let after = numbers.signed() else { return false }
             frame.editedAt = PackedTime(saved: last.createdAt &+ after)
         }
-        if tag & PostingWriter.replyBit != 0 {
-            guard let after = numbers.signed() else { return false }
-            guard let id = EntityID(number: UInt64(bitPattern: last.id &+ after)) else { return false }
-            frame.replyTo = id
-        }
         guard let content = text() else { return false }
         frame.content = content
         return tag & PostingWriter.restBit == 0 || readRest(besides: content)

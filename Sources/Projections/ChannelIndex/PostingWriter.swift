@@ -28,7 +28,6 @@ struct PostingWriter {
 
     static let guildBit: UInt8 = 1 << 2
     static let nameBit: UInt8 = 1 << 3
-    static let replyBit: UInt8 = 1 << 4
     static let editedBit: UInt8 = 1 << 5
     static let restBit: UInt8 = 1 << 6
 
@@ -68,7 +67,6 @@ struct PostingWriter {
         if let name = frame.authorName { text(name) }
         bytes.appendSigned(next.createdAt &- last.createdAt)
         if frame.editedAt != .none { bytes.appendSigned(frame.editedAt.rawValue &- frame.createdAt.rawValue) }
-        if frame.replyTo != .none { bytes.appendSigned(Int64(bitPattern: frame.replyTo.rawValue &- frame.id.rawValue)) }
         text(frame.content)
         if !frame.rest.isEmpty {
             bytes.appendNumber(UInt64(frame.rest.byteCount))
@@ -80,7 +78,6 @@ struct PostingWriter {
         guard frame.happening == .written else { return Form.deleted.rawValue }
         var tag = Form.written.rawValue
         if frame.authorName != nil { tag |= nameBit }
-        if frame.replyTo != .none { tag |= replyBit }
         if frame.editedAt != .none { tag |= editedBit }
         if !frame.rest.isEmpty { tag |= restBit }
         return tag

@@ -3,15 +3,15 @@ import JSON
 
 /// Objects that occur in both frames and REST answers.
 extension GatewayMembers {
-    /// Reads a whole message. Accepts the member names of Discord's gateway too.
+    /// Reads a whole message.
     ///
     /// The gateway numbers no versions, so the time of the last edit is the version; an unedited message has none,
     /// which is the least. `PlainFrame.change` must give the same (I18).
     func message(names: inout Names) throws(GatewayFault) -> MessageWrite {
         let key = MessageKey(channel: try id("channel_id", names: &names), id: try id("id", names: &names))
         let author = try author(names: &names)
-        let createdAt = try statedTime(name("created_at", or: "timestamp"))
-        let editedAt = try optionalTime(name("edited_at", or: "edited_timestamp"))
+        let createdAt = try statedTime("created_at")
+        let editedAt = try optionalTime("edited_at")
         let attachments = try array("attachments")
         return MessageWrite(
             key: key,
@@ -23,7 +23,6 @@ extension GatewayMembers {
                 authorName: author.name,
                 createdAt: createdAt,
                 editedAt: editedAt,
-                replyTo: try optionalMembers("message_reference")?.optionalID("message_id", names: &names),
                 attachments: attachments.isEmpty ? nil : attachments.map(\.value),
                 extra: messageExtra
             ),
@@ -35,9 +34,8 @@ extension GatewayMembers {
     /// The members that a message's fields are read from, and those that no state shows. All others are kept in
     /// `extra`.
     private static let messageMembers: [StaticString] = [
-        "id", "channel_id", "guild_id", "author_id", "author", "content", "created_at", "timestamp", "edited_at",
-        "edited_timestamp", "author_username", "author_display_name", "author_avatar_hash", "attachments",
-        "message_reference",
+        "id", "channel_id", "guild_id", "author_id", "content", "created_at", "edited_at", "author_username",
+        "author_display_name", "author_avatar_hash", "attachments",
     ]
 
     /// The members that no decoder knows, in the payload's order. Null counts as absent.
@@ -50,13 +48,8 @@ extension GatewayMembers {
         return extra
     }
 
-    /// Reads the author from `author_id` and the names beside it, else from Discord's object `author`. The display name
-    /// wins over the user name.
+    /// Reads the author and the names beside it. The display name wins over the user name.
     private func author(names: inout Names) throws(GatewayFault) -> (id: String?, name: String?) {
-        if optionalValue("author_id") == nil, let author = try optionalMembers("author") {
-            let id = try author.id("id", names: &names)
-            return (names.text(id), try author.optionalText(author.name("global_name", or: "username")))
-        }
         let id = try statedID("author_id", names: &names)
         return (id.map { names.text($0) }, try optionalText(name("author_display_name", or: "author_username")))
     }

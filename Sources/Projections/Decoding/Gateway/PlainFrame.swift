@@ -32,8 +32,6 @@ struct PlainFrame: BitwiseCopyable {
     var createdAt = PackedTime.none
     /// The version of the message; `PackedTime.none`, the least version, if it was never edited.
     var editedAt = PackedTime.none
-    /// `EntityID.none` if the message answers no other.
-    var replyTo = EntityID.none
     /// The attachments, if any, and the members that no decoder knows.
     var rest = MemberRuns.none
 
@@ -78,7 +76,6 @@ extension PlainFrame {
                 authorName: authorName?.string,
                 createdAt: createdAt.timestamp,
                 editedAt: editedAt.timestamp,
-                replyTo: replyTo == .none ? nil : replyTo,
                 attachments: rest.attachments,
                 extra: rest.extra
             ),

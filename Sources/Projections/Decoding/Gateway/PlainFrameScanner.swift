@@ -40,7 +40,6 @@ enum PlainFrameScanner {
         static let createdAt = Members(rawValue: 1 << 12)
         static let editedAt = Members(rawValue: 1 << 13)
         static let attachments = Members(rawValue: 1 << 14)
-        static let reference = Members(rawValue: 1 << 15)
 
         // The members that the decoder requires. `s` is optional in a frame, as the decoder reads it.
         static let ofFrame: Members = [.op, .t, .d]
@@ -139,8 +138,6 @@ enum PlainFrameScanner {
             guard scanner.takeName("edited_at") else { break }
             guard seen.note(.editedAt) else { return nil }
             return scanner.takeNull() ? scanner : time(scanner, into: &room.pointee.editedAt)
-        case UInt8(ascii: "m"):
-            if scanner.takeName("message_reference") { return seen.note(.reference) ? reference(scanner, room) : nil }
         case UInt8(ascii: "g"):
             guard scanner.takeName("guild_id") else { break }
             guard seen.note(.guild) else { return nil }
@@ -186,18 +183,13 @@ enum PlainFrameScanner {
         return unknown(start, room)
     }
 
-    /// Keeps a member that no decoder knows, verbatim. Refuses Discord's synonyms of known members, which the decoder
-    /// reads.
+    /// Keeps a member that no decoder knows, verbatim.
     ///
-    /// Also refuses a member that needs more runs than `MemberRuns` has. A null member equals an absent one, so it is
+    /// Refuses a member that needs more runs than `MemberRuns` has. A null member equals an absent one, so it is
     /// kept only as part of a run.
     @inline(never)
     private static func unknown(_ start: JSONScanner, _ room: Room) -> JSONScanner? {
         var scanner = start
-        if scanner.takeName("author") || scanner.takeName("timestamp") || scanner.takeName("edited_timestamp") {
-            return nil
-        }
-        scanner = start
         guard scanner.passName() else { return nil }
         let isNull = scanner.takeNull()
         guard isNull || scanner.passValue(), room.pointee.rest.add(scanner.bytes(from: start), isNull: isNull) else {
@@ -283,28 +275,5 @@ extension PlainFrameScanner {
         scanner = start
         guard scanner.passValue(), room.pointee.rest.add(scanner.bytes(from: member), isNull: false) else { return nil }
         return scanner
-    }
-
-    /// Reads the id of the message replied to; other members of the reference are ignored.
-    @inline(never)
-    private static func reference(_ start: JSONScanner, _ room: Room) -> JSONScanner? {
-        var scanner = start
-        if scanner.takeNull() { return scanner }
-        guard scanner.take(UInt8(ascii: "{")) else { return nil }
-        var hasID = false
-        repeat {
-            scanner.skipSpace()
-            guard scanner.current == UInt8(ascii: "\"") else { return nil }
-            if scanner.takeName("message_id") {
-                if hasID { return nil }
-                hasID = true
-                if scanner.takeNull() { continue }
-                guard let next = id(scanner, into: &room.pointee.replyTo) else { return nil }
-                scanner = next
-            } else {
-                guard scanner.passName(), scanner.passValue() else { return nil }
-            }
-        } while scanner.take(UInt8(ascii: ","))
-        return scanner.take(UInt8(ascii: "}")) ? scanner : nil
     }
 }

@@ -47,22 +47,21 @@ extension Messages {
         guard let happening = PackedHappening(verdict, at: context.event) else { return }
         let standing: MessageCell.Standing = verdict.becomesLive ? .live : .nowhere
         let version = store.added(frame, author: lookup.author)
-        let place = store.add(frame.id, standing, happening, version, at: lookup, context.event)
+        store.add(frame.id, standing, happening, version, at: lookup, context.event)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
-        if frame.replyTo != .none { connect(place, frame.key, to: frame.replyTo, in: &context) }
     }
 
     /// Adds a tombstone without a version, so that a version that arrives later stays deleted.
     private mutating func addDeleted(_ frame: PlainFrame, at lookup: MessageLookup, in context: inout FoldContext) {
         let happening = PackedHappening(.deleted, at: context.event.sequence.rawValue, hasVersion: false)
-        _ = store.add(frame.id, .deleted, happening, .none, at: lookup, context.event)
+        store.add(frame.id, .deleted, happening, .none, at: lookup, context.event)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
     }
 
-    /// Changes a known message. Takes the steps of `change(_:in:_:)` of the general way: the message's rows, those of
-    /// its answers, and the table of answers.
+    /// Changes a known message. Takes the steps of `change(_:in:_:)` of the general way: the message's rows and those of its
+    /// answers.
     private mutating func change(
         _ place: Int,
         by frame: PlainFrame,
@@ -70,16 +69,12 @@ extension Messages {
         in context: inout FoldContext
     ) {
         let before = store.cells[place]
-        let answered = store.replyTo(at: place)
         switch frame.happening {
         case .written: write(frame, by: author, over: before, at: place, context.event)
         case .deleted: delete(before, at: place, context.event)
         }
         touch(frame.key, in: &context)
         if store.cells[place].standing != before.standing { touchAnswers(to: frame.key, in: &context) }
-        if let replyTo = store.replyTo(at: place), replyTo != answered {
-            connect(place, frame.key, to: replyTo, in: &context)
-        }
     }
 
     /// Takes a version as `MessageRule.judge` has it.
@@ -173,14 +168,13 @@ extension MessageStore {
         return PackedVersion(
             createdAt: frame.createdAt,
             editedAt: frame.editedAt,
-            replyTo: frame.replyTo,
+            replyTo: .none,
             text: texts.add(frame.content, frame.rest),
             author: place
         )
     }
 
-    /// Adds a packed message with the first entry of its history, in the cell if the version fits there. Returns its
-    /// place.
+    /// Adds a packed message with the first entry of its history, in the cell if the version fits there.
     @inline(__always)
     fileprivate mutating func add(
         _ id: EntityID,
@@ -189,12 +183,11 @@ extension MessageStore {
         _ version: PackedVersion,
         at lookup: MessageLookup,
         _ event: EventReference
-    ) -> Int {
+    ) {
         var cell = MessageCell(id: id, channel: UInt32(lookup.channel), form: .packed, standing: standing)
         let hasRoom = cell.put(happening, recordedAt: event.recordedAt.microseconds, version)
         let place = add(cell, at: lookup)
         if !hasRoom { enter(happening, version, at: place, event) }
-        return place
     }
 
     /// The most entries that a frame's comparisons may walk back.
@@ -239,7 +232,7 @@ extension MessageStore {
     /// Whether a frame repeats a version: compares what the texts mean, however they are escaped, and members in any
     /// order. The cheap comparisons come first.
     func isSame(_ version: PackedVersion, _ frame: PlainFrame) -> Bool {
-        version.createdAt == frame.createdAt && version.editedAt == frame.editedAt && version.replyTo == frame.replyTo
+        version.createdAt == frame.createdAt && version.editedAt == frame.editedAt
             && authors.isSame(version.author, id: frame.author, name: frame.authorName)
             && texts.isSame(version.text, frame.content)
             && texts.withObject(version.text) { frame.rest.isSame(as: $0) }

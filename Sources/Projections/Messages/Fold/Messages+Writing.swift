@@ -277,13 +277,9 @@ extension Messages {
     mutating func takeSeen(_ frame: PlainFrame, inListAt place: Int, in context: inout FoldContext) -> Bool {
         guard fates.fate(of: frame.channel) == nil else { return false }
         if let known = store.place(of: frame.key) {
-            let answered = store.replyTo(at: known)
             guard store.writeListed(frame, inListAt: place, at: known, context.event) else { return false }
             circles.repeatKnown(in: &context)
             touch(frame.key, in: &context)
-            if frame.replyTo != .none, frame.replyTo != answered {
-                connect(known, frame.key, to: frame.replyTo, in: &context)
-            }
             return true
         }
         guard compacted.isEmpty || !compacted.contains(frame.key),
@@ -292,7 +288,6 @@ extension Messages {
         circles.repeatKnown(in: &context)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
-        if frame.replyTo != .none { connect(store.count - 1, frame.key, to: frame.replyTo, in: &context) }
         return true
     }
 
