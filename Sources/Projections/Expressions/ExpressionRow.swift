@@ -4,7 +4,7 @@ import EventLog
 ///
 /// A class that moves from message to message, so that rows that are not read cost nothing. It belongs to one
 /// evaluation on one thread and must not be kept after `body` has returned: the next `move` changes it.
-final class ExpressionRow {
+final class ExpressionRow: ExpressionSubject {
     /// The state of a row that is made on demand; `nil`, like `context`, for a row made before.
     private let source: SourceState?
     private let section: Section

@@ -22,9 +22,11 @@ struct ExpressionParser {
     private let isTooLong: Bool
 
     /// Parses the whole text. Call it once.
-    mutating func parse() throws(ExpressionError) -> ExpressionNode {
+    ///
+    /// - Parameter row: what the expression is a filter of; `nil` for one of a whole state.
+    mutating func parse(of row: ExpressionRowKind? = nil) throws(ExpressionError) -> ExpressionNode {
         if isTooLong { throw error("an expression has at most \(Self.textBytesMax) bytes") }
-        let node = try or(of: nil)
+        let node = try or(of: row)
         assert(depth == 0, "every level that was entered is left")
         skipSpace()
         guard place == text.count else { throw error("\"\(text[place])\" cannot follow here; and, or or the end can") }
@@ -33,26 +35,26 @@ struct ExpressionParser {
 
     // MARK: - Grammar
 
-    /// - Parameter section: that of the row that a filter tests: names are its members then, and a comma means `and`.
-    private mutating func or(of section: Section?) throws(ExpressionError) -> ExpressionNode {
+    /// - Parameter row: what a filter tests: names are its members then, and a comma means `and`.
+    private mutating func or(of row: ExpressionRowKind?) throws(ExpressionError) -> ExpressionNode {
         depth += 1
         defer { depth -= 1 }
         if depth > Self.depthMax { throw error("the expression is nested more than \(Self.depthMax) levels deep") }
-        var nodes = [try and(of: section)]
-        while take("||") || takeWord("or") { nodes.append(try and(of: section)) }
+        var nodes = [try and(of: row)]
+        while take("||") || takeWord("or") { nodes.append(try and(of: row)) }
         return nodes.count == 1 ? nodes[0] : .or(nodes)
     }
 
-    private mutating func and(of section: Section?) throws(ExpressionError) -> ExpressionNode {
-        var nodes = [try not(of: section)]
-        while take("&&") || takeWord("and") || section != nil && take(",") { nodes.append(try not(of: section)) }
+    private mutating func and(of row: ExpressionRowKind?) throws(ExpressionError) -> ExpressionNode {
+        var nodes = [try not(of: row)]
+        while take("&&") || takeWord("and") || row != nil && take(",") { nodes.append(try not(of: row)) }
         return nodes.count == 1 ? nodes[0] : .and(nodes)
     }
 
-    private mutating func not(of section: Section?) throws(ExpressionError) -> ExpressionNode {
+    private mutating func not(of row: ExpressionRowKind?) throws(ExpressionError) -> ExpressionNode {
         var isNegated = false
         while takeNegation() || takeWord("not") { isNegated.toggle() }
-        let node = try comparison(of: section)
+        let node = try comparison(of: row)
         return isNegated ? .not(node) : node
     }
 
@@ -67,10 +69,10 @@ struct ExpressionParser {
     }
 
     /// Reads one operand, or two with an operator between them. Comparisons do not chain: `1 < 2 < 3` is an error.
-    private mutating func comparison(of section: Section?) throws(ExpressionError) -> ExpressionNode {
-        let left = try operand(of: section)
+    private mutating func comparison(of row: ExpressionRowKind?) throws(ExpressionError) -> ExpressionNode {
+        let left = try operand(of: row)
         guard let comparison = takeOperator() else { return left }
-        return .compare(left, comparison, try operand(of: section))
+        return .compare(left, comparison, try operand(of: row))
     }
 
     private mutating func takeOperator() -> ExpressionOperator? {
@@ -81,11 +83,11 @@ struct ExpressionParser {
     }
 
     /// Reads a value, a member, a row, a function, or anything in parentheses.
-    private mutating func operand(of section: Section?) throws(ExpressionError) -> ExpressionNode {
+    private mutating func operand(of row: ExpressionRowKind?) throws(ExpressionError) -> ExpressionNode {
         skipSpace()
         guard place < text.count else { throw error("a value is missing at the end") }
         if take("(") {
-            let node = try or(of: section)
+            let node = try or(of: row)
             try expect(")")
             return node
         }
@@ -101,12 +103,12 @@ struct ExpressionParser {
         default: break
         }
         // Within a filter no other list can be named, so evaluation never visits lists within lists.
-        if let section {
-            if take("(") { return try memberFunction(name, of: section, at: column) }
+        if let kind = row {
+            if take("(") { return try memberFunction(name, of: kind, at: column) }
             place = column
-            return .member(try member(of: section))
+            return .member(try member(of: kind))
         }
-        return try take("(") ? function(name, at: column) : row(name, at: column)
+        return try take("(") ? function(name, at: column) : self.row(name, at: column)
     }
 
     /// Reads a function's arguments behind its opening parenthesis. `column` counts from 0.
@@ -120,7 +122,7 @@ struct ExpressionParser {
         case "duplicate":
             let rows = try selection()
             try expect(",")
-            node = .duplicate(rows, try member(of: rows.section))
+            node = .duplicate(rows, try member(of: .section(rows.section)))
         default: throw unknownFunction(name, at: column)
         }
         try expect(")")
@@ -130,19 +132,20 @@ struct ExpressionParser {
     /// Reads a function's argument within a filter: a member of the row.
     private mutating func memberFunction(
         _ name: String,
-        of section: Section,
+        of row: ExpressionRowKind,
         at column: Int
     ) throws(ExpressionError) -> ExpressionNode {
         let node: ExpressionNode
         switch name {
-        case "count": node = .memberCount(try member(of: section))
-        case "exists": node = .memberExists(try member(of: section))
+        case "count": node = .memberCount(try member(of: row))
+        case "exists": node = .memberExists(try member(of: row))
         case "duplicate":
-            let list = try member(of: section)
+            let list = try member(of: row)
             guard case .member(let last) = list.last else { throw error("duplicate takes a list") }
             node = .memberDuplicate(
                 list,
-                take(",") ? try steps(first: Section.shape(of: last).memberNames, in: last) : []
+                take(",")
+                    ? try steps(first: row.members == nil ? nil : Section.shape(of: last).memberNames, in: last) : []
             )
         default: throw unknownFunction(name, at: column)
         }
@@ -188,20 +191,20 @@ struct ExpressionParser {
             rows.ids = EntityReference("message:" + (try string()))?.parts
             if rows.ids == nil { throw error("an id is missing") }
         } else {
-            rows.filter = try or(of: section)
+            rows.filter = try or(of: .section(section))
         }
         try expect("]")
         return rows
     }
 
-    /// Reads a member of a section's rows, and the way on from there.
-    private mutating func member(of section: Section) throws(ExpressionError) -> [ExpressionStep] {
-        try steps(first: section.rowMembers, in: section.rawValue)
+    /// Reads a member of a row, and the way on from there.
+    private mutating func member(of row: ExpressionRowKind) throws(ExpressionError) -> [ExpressionStep] {
+        try steps(first: row.members, in: row.name)
     }
 
     /// Reads `.NAME` and the way on from there, or nothing.
     private mutating func steps(of section: Section) throws(ExpressionError) -> [ExpressionStep] {
-        take(".") ? try member(of: section) : []
+        take(".") ? try member(of: .section(section)) : []
     }
 
     /// Reads a name and any number of `.NAME` and `[N]`.
@@ -330,6 +333,29 @@ struct ExpressionParser {
     /// An error at the current place. Where an earlier place is to blame, set `place` first.
     private func error(_ reason: String) -> ExpressionError {
         ExpressionError(column: place + 1, reason: reason)
+    }
+}
+
+/// What the names in a filter are members of.
+enum ExpressionRowKind: Sendable {
+    /// A row of a part of the state.
+    case section(Section)
+    /// Any object: every name may stand.
+    case value
+
+    /// The names that can stand first; `nil` for any.
+    fileprivate var members: [String]? {
+        switch self {
+        case .section(let section): section.rowMembers
+        case .value: nil
+        }
+    }
+
+    fileprivate var name: String {
+        switch self {
+        case .section(let section): section.rawValue
+        case .value: "the value"
+        }
     }
 }
 
