@@ -13,12 +13,12 @@ struct FamiliesBenchmark {
 
     func run() throws -> [Figure] {
         guard let program else { throw ValidationError("families needs --program, a logtool") }
-        return try Traffic.allCases.flatMap { try figures(of: $0, program) } + decoded(program) + commits(program)
+        return try Traffic.allCases.filter { $0 != .general }.flatMap { try figures(of: $0, program) } + decoded(program) + commits(program)
     }
 
     /// A chat whose frames a decoder file reads, beside the built-in decoder, which reads each of them on its general way.
     private func decoded(_ program: String) throws -> [Figure] {
-        let traffic = Traffic.unknown
+        let traffic = Traffic.general
         let count = max(500, count / traffic.share)
         let capture = scratch.fresh("capture.ndjson")
         try traffic.write(count, to: capture)

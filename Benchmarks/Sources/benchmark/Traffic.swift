@@ -4,6 +4,8 @@ import Foundation
 enum Traffic: String, CaseIterable {
     case known = "chat, known members"
     case unknown = "chat, a member more"
+    /// The same with a name that has an escape, which the gateway's decoder reads on its general way alone.
+    case general = "chat, on the general way"
     case mixed = "chat, mixed"
     case oneAuthor = "chat, one author with many names"
     case reactions = "chat, reactions"
@@ -18,7 +20,7 @@ enum Traffic: String, CaseIterable {
     /// The capture's kind.
     var kind: String {
         switch self {
-        case .known, .unknown, .mixed, .oneAuthor, .reactions: "gateway"
+        case .known, .unknown, .general, .mixed, .oneAuthor, .reactions: "gateway"
         case .rows, .notes, .conversations, .stillNotes: "realtime"
         case .items, .itemArrays: "sse"
         case .status: "status"
@@ -170,7 +172,7 @@ private struct TrafficSource {
             name,
             "\"id\":\"\(message.id)\",\"channel_id\":\"\(message.channel + 1)\",\"author_id\":\"\(author)\","
                 + "\"content\":\"\(content)\",\"created_at\":\"2026-01-01T00:00:00.5Z\",\(edited)"
-                + "\"author_username\":\"\(authorName)\",\"attachments\":null\(traffic == .unknown ? ",\"nonce\":\"abc\"" : "")",
+                + "\"author_username\":\"\(authorName)\",\"attachments\":null\(memberMore)",
             number
         )
     }
@@ -179,9 +181,17 @@ private struct TrafficSource {
         "{\"op\":0,\"d\":{\(data)\(unknownMembers(number))},\"s\":\(number + 1),\"t\":\"\(name)\"}"
     }
 
-    /// Nothing in the two kinds of traffic that are alike throughout.
+    /// Nothing in the kinds of traffic that are alike throughout.
     private func unknownMembers(_ number: Int) -> String {
-        traffic == .known || traffic == .unknown ? "" : UnknownMembers.text(number)
+        [.known, .unknown, .general].contains(traffic) ? "" : UnknownMembers.text(number)
+    }
+
+    private var memberMore: String {
+        switch traffic {
+        case .unknown: ",\"nonce\":\"abc\""
+        case .general: ",\"n\\u006fnce\":\"abc\""
+        default: ""
+        }
     }
 
     // MARK: - Rows, items and files
