@@ -74,16 +74,22 @@ extension JSONReader {
 }
 
 /// Builds values in a loop with its own stack, so that no nesting can exhaust the thread's.
-private struct JSONBuilder {
+struct JSONBuilder: ~Copyable {
     /// An object or an array that is still open.
     private struct Level {
         let isObject: Bool
         /// Where its values begin in `values`.
         let start: Int
+        /// How much of it is read.
+        let extent: JSONSelection.Extent
         /// The name whose value is being read; empty in an array.
         var name = ""
+        /// How much of that value is read; of an array, of each element.
+        var inner: JSONSelection.Extent
     }
 
+    /// The members that are read; all if `nil`.
+    private let selection: JSONSelection?
     var allowsRepeatedNames = true
     /// Whether half a surrogate pair in an escape becomes U+FFFD; if not, it is a fault.
     var allowsHalves = true
@@ -91,14 +97,14 @@ private struct JSONBuilder {
     /// The open objects and arrays, outermost first.
     private var levels: [Level] = []
     /// The values of all open levels, outermost first; those of arrays have empty names.
-    private var values: [JSONObject.Member] = []
+    private var values = ValueStack()
 
     init(_ bytes: UnsafeRawBufferPointer) {
-        reader = JSONReader(bytes)
+        self.init(JSONReader(bytes))
     }
 
-    init(_ reader: JSONReader) {
-        self.reader = reader
+    init(_ reader: JSONReader, only selection: JSONSelection? = nil) {
+        (self.reader, self.selection) = (reader, selection)
     }
 
     mutating func build() throws(JSONError) -> JSONValue {
@@ -122,15 +128,8 @@ private struct JSONBuilder {
     private mutating func close(_ level: Level) throws(JSONError) -> JSONValue {
         levels.removeLast()
         let count = values.count - level.start
-        // The values are copied out before they are removed: a slice that is still alive would make the removal copy the
-        // values of all open levels.
-        guard level.isObject else {
-            let elements = values.suffix(count).map(\.value)
-            values.removeLast(count)
-            return .array(elements)
-        }
-        let members = Array(values.suffix(count))
-        values.removeLast(count)
+        let members = values.takeLast(count)
+        guard level.isObject else { return .array(members.map(\.value)) }
         let object = JSONObject(members: members)
         if !allowsRepeatedNames, object.members.count != count {
             throw reader.fault("a name stands twice in one object")
@@ -143,11 +142,11 @@ private struct JSONBuilder {
         switch try reader.kind() {
         case .object:
             try reader.enterObject()
-            levels.append(Level(isObject: true, start: values.count))
+            enter(isObject: true)
             return nil
         case .array:
             try reader.enterArray()
-            levels.append(Level(isObject: false, start: values.count))
+            enter(isObject: false)
             return nil
         case .string: return .string(try string(try reader.string()))
         case .number: return .number(try reader.number().number)
@@ -158,15 +157,71 @@ private struct JSONBuilder {
         }
     }
 
+    private mutating func enter(isObject: Bool) {
+        let extent = levels.last?.inner ?? (selection == nil ? .whole : .named)
+        levels.append(Level(isObject: isObject, start: values.count, extent: extent, inner: extent))
+    }
+
     /// Whether another value follows in the innermost level; if not, the reader leaves that level.
     private mutating func hasNext() throws(JSONError) -> Bool {
-        guard levels[levels.count - 1].isObject else { return try reader.nextElement() }
-        guard let name = try reader.nextMember() else { return false }
-        levels[levels.count - 1].name = try string(name)
-        return true
+        let place = levels.count - 1
+        guard levels[place].isObject else { return try reader.nextElement() }
+        while let name = try reader.nextMember() {
+            if levels[place].extent != .whole, let selection {
+                if let entry = selection.place(of: name) {
+                    (levels[place].name, levels[place].inner) = selection[entry]
+                    return true
+                }
+                if levels[place].extent == .named {
+                    try reader.skip()
+                    continue
+                }
+                levels[place].inner = .named
+            }
+            levels[place].name = try string(name)
+            return true
+        }
+        return false
     }
 
     private func string(_ text: JSONText) throws(JSONError) -> String {
         allowsHalves ? text.string : String(decoding: try text.decoded(), as: UTF8.self)
+    }
+}
+
+/// Values that are moved in and out, so that none is copied.
+private struct ValueStack: ~Copyable {
+    private var base: UnsafeMutablePointer<JSONObject.Member>
+    private var capacity = 16
+    private(set) var count = 0
+
+    init() {
+        base = .allocate(capacity: capacity)
+    }
+
+    deinit {
+        base.deinitialize(count: count)
+        base.deallocate()
+    }
+
+    mutating func append(_ value: consuming JSONObject.Member) {
+        if count == capacity {
+            let larger = UnsafeMutablePointer<JSONObject.Member>.allocate(capacity: 2 * capacity)
+            larger.moveInitialize(from: base, count: count)
+            base.deallocate()
+            (base, capacity) = (larger, 2 * capacity)
+        }
+        (base + count).initialize(to: value)
+        count += 1
+    }
+
+    /// Removes the last values and returns them in order.
+    mutating func takeLast(_ taken: Int) -> [JSONObject.Member] {
+        assert(taken <= count, "no more values are taken than there are")
+        count -= taken
+        return Array(unsafeUninitializedCapacity: taken) { room, used in
+            if let start = room.baseAddress { start.moveInitialize(from: base + count, count: taken) }
+            used = taken
+        }
     }
 }

@@ -64,6 +64,13 @@ struct MessageWrite: Codable, Sendable {
     var meeting = MessageMeeting.replaces
 }
 
+extension MessageWrite {
+    /// Whether a known text goes on with that of the version.
+    var appends: Bool {
+        if case .patches(let members, _) = meeting { members.contains(.appended) } else { false }
+    }
+}
+
 /// What a version does to a message that is known already.
 enum MessageMeeting: Codable, Sendable {
     /// The version is the whole message.
@@ -87,6 +94,8 @@ struct MessageMembers: OptionSet, Codable, Sendable {
     static let tags = MessageMembers(rawValue: 64)
     static let attachments = MessageMembers(rawValue: 128)
     static let version = MessageMembers(rawValue: 256)
+    /// The text is what a streamed message goes on with, not the whole of it.
+    static let appended = MessageMembers(rawValue: 512)
 
     init(rawValue: UInt16) {
         self.rawValue = rawValue

@@ -81,6 +81,7 @@ struct ChangeReading {
             createdAt: saying.createdAt,
             editedAt: saying.editedAt,
             content: saying.text.string,
+            appends: write.appends,
             replyTo: text(saying.replyTo),
             tags: saying.tags ?? [],
             attachments: saying.attachments ?? [],

@@ -103,7 +103,8 @@ extension DecodedChange.Message {
     fileprivate var json: JSONObject {
         name.json([
             "author": .text(author), "authorName": .text(authorName), "createdAt": .text(createdAt?.description),
-            "editedAt": .text(editedAt?.description), "content": .string(content), "replyTo": .text(replyTo),
+            "editedAt": .text(editedAt?.description), "content": .string(content),
+            "appends": appends ? .bool(true) : nil, "replyTo": .text(replyTo),
             "tags": tags.isEmpty ? nil : .array(tags.map { .string($0) }),
             "attachments": attachments.isEmpty ? nil : .array(attachments),
             "extra": extra.members.isEmpty ? nil : .object(extra),

@@ -31,6 +31,8 @@ extension DecodedChange {
         public let editedAt: Timestamp?
         /// The text.
         public let content: String
+        /// Whether a known text goes on with this one.
+        public let appends: Bool
         /// The id of the message in the same channel that this one answers.
         public let replyTo: String?
         /// The tags, in the remote's order.

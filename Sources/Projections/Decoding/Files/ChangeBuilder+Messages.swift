@@ -75,14 +75,26 @@ extension ChangeBuilder {
         in set: ThingSet? = nil
     ) {
         var effect = stating(.patch, message, own, set)
-        effect.needs = required.map(\.rawValue)
-        effect.changes = changing.map { Set($0.map(\.rawValue)) }
+        effect.needs = required.compactMap { DecoderName($0.rawValue) }
+        effect.changes = changing.map { Set($0.compactMap { DecoderName($0.rawValue) }) }
         apply(effect)
     }
 
     /// States the whole message. It must have a content.
     public mutating func replace(_ message: MessageStatement, as own: String? = nil, in set: ThingSet? = nil) {
         apply(stating(.replace, message, own, set))
+    }
+
+    /// The text of the message is what a streamed one goes on with; the other members that are given count as in a patch. Makes a
+    /// message that is not known if it has what `required` lists.
+    public mutating func append(
+        _ message: MessageStatement,
+        requiring required: [MessageStatement.Member] = [.content],
+        in set: ThingSet? = nil
+    ) {
+        var effect = stating(.append, message, nil, set)
+        effect.needs = required.compactMap { DecoderName($0.rawValue) }
+        apply(effect)
     }
 
     /// A patch by an event with an id of its own. It waits until its message, made by an event whose id is the message's,
@@ -93,7 +105,7 @@ extension ChangeBuilder {
         changing: Set<MessageStatement.Member>? = nil
     ) {
         var effect = stating(.edit, message, own, nil)
-        effect.changes = changing.map { Set($0.map(\.rawValue)) }
+        effect.changes = changing.map { Set($0.compactMap { DecoderName($0.rawValue) }) }
         apply(effect)
     }
 
@@ -174,7 +186,7 @@ extension ChangeBuilder {
         if let attachments = message.attachments { effect.state("attachments", json: .array(attachments)) }
         for member in message.cleared { effect.state(member.rawValue, json: .null) }
         effect.reactions = message.reactions
-        effect.needs = ["content"]
+        effect.needs = [.content]
         (effect.own, effect.set) = (own, set)
         return effect
     }

@@ -28,12 +28,12 @@ public struct ChangeBuilder {
     }
 
     /// What an earlier event of the source has remembered under a key; `nil` for nothing.
-    public func remembered(_ key: String) -> String? { run.decoder.memory.texts[ExactText(key)] }
+    public func remembered(_ key: String) -> String? { run.decoder.kept.value(key, of: .source) }
 
     /// Remembers a text for later events of the source; `nil` forgets it. A compaction keeps every event that remembers or
     /// forgets something, so only what other events must know belongs here.
     public mutating func remember(_ text: String?, as key: String) {
-        run.decoder.memory.set(text, ExactText(key), at: run.context.event.sequence.rawValue)
+        run.decoder.kept.keep(text, as: key, of: .source, at: run.context.event.sequence.rawValue)
     }
 
     /// Records an issue at this event: what cannot be read and why; lower case, without a full stop, a secret or a

@@ -20,6 +20,7 @@ extension DecoderFile {
         self.init(
             name: parts.name,
             text: text,
+            app: parts.app,
             envelope: parts.envelope,
             absences: parts.absences,
             dedupe: parts.dedupe,

@@ -1,4 +1,5 @@
 public import EventLog
+import JSON
 
 /// A decoder as data: a YAML text that says how the payloads of one source become changes (`docs/decoders.md`).
 ///
@@ -11,6 +12,8 @@ public final class DecoderFile: Sendable {
     public let text: String
     /// SHA-256 of the text, by which derived data are bound to it.
     public let hash: Hash256
+    /// The app whose built-in decoders read the source, instead of rules; `nil` of a file that has rules.
+    public let app: BuiltInApp?
     /// The protocol that wraps what the app says; `nil` if rules see payloads as they are.
     let envelope: DecoderEnvelope?
     /// How the remote writes that a member has no value.
@@ -21,12 +24,15 @@ public final class DecoderFile: Sendable {
     let order: DecoderOrder
     /// In the order in which they are tried: the first that fits takes the event.
     let rules: [DecoderStep]
+    /// The members of payloads that the rules may read; `nil` for all.
+    let selection: JSONSelection?
     /// Payloads, with the changes that each must give.
     let samples: [DecoderSample]
 
     init(
         name: String,
         text: String,
+        app: BuiltInApp?,
         envelope: DecoderEnvelope?,
         absences: DecoderAbsences,
         dedupe: DecoderDedupe?,
@@ -35,9 +41,10 @@ public final class DecoderFile: Sendable {
         samples: [DecoderSample]
     ) {
         (self.name, self.text, hash) = (name, text, Hasher256.hash(Array(text.utf8)))
-        self.envelope = envelope
+        (self.app, self.envelope) = (app, envelope)
         (self.absences, self.dedupe, self.order) = (absences, dedupe, order)
         (self.rules, self.samples) = (rules, samples)
+        selection = JSONSelection(rules, dedupe)
     }
 
     /// The longest text of a file, in bytes.

@@ -1,6 +1,6 @@
 /// Reading rules, steps and effects.
 extension DecoderFileReader {
-    private static let stepMembers = ["when", "each", "from", "do", "keep"]
+    private static let stepMembers = ["when", "each", "from", "do", "keep", "of"]
     private static let effectMembers = [
         "at", "own", "shape", "with", "changes", "needs", "set", "scope", "reactions", "deleted", "columns",
     ]
@@ -32,6 +32,9 @@ extension DecoderFileReader {
         for step in steps ?? [] { parsed.append(try self.step(step, depth: depth + 1, isRule: false)) }
         if let list = members["do"], steps == nil { parsed = try namedSteps(list) }
         let effect = try given.first.map { name throws(DecoderFileError) in try self.effect(name, members) }
+        if members["of"] != nil, members["keep"] == nil {
+            throw DecoderFileError(members.line("of"), "of goes with keep: it names what the values are kept for")
+        }
         var kept: [(name: String, value: DecoderValue)] = []
         for member in try members.members("keep") ?? [] {
             kept.append((member.name, try value(member.value)))
@@ -44,7 +47,8 @@ extension DecoderFileReader {
             from: from,
             effect: effect,
             steps: parsed,
-            kept: kept
+            kept: kept,
+            keptOf: try members["of"].map { node throws(DecoderFileError) in try value(node) }
         )
     }
 
@@ -79,22 +83,25 @@ extension DecoderFileReader {
         var inner = shapes[shapeName] ?? [:]
         let ids = try members["at"].map { node throws(DecoderFileError) in try values(node, of: "at") } ?? [:]
         let outer = try members["with"].map { node throws(DecoderFileError) in try values(node, of: "with") } ?? [:]
-        for member in ids.keys.sorted() where !subject.ids.contains(member) {
+        let (idNames, memberNames) = (subject.ids.map { "\($0)" }, subject.members.map { "\($0)" })
+        for member in ids.keys.sorted() where !idNames.contains(member) {
             throw DecoderFileError(
                 members.line("at"),
-                "at of a \(subjectName) has \(subject.ids.joined(separator: ", ")), not \(member)"
+                "at of a \(subjectName) has \(idNames.joined(separator: ", ")), not \(member)"
             )
         }
-        let known = Set(subject.ids + subject.members)
+        let known = Set(idNames + memberNames)
         for member in (Array(inner.keys) + Array(outer.keys)).sorted()
         where !known.contains(member) && !subject.takesAnyMember {
             throw DecoderFileError(
                 members.line(members["with"] == nil ? name : "with"),
-                "a \(subjectName) has no member \"\(member)\"; it has \(subject.members.joined(separator: ", "))"
+                "a \(subjectName) has no member \"\(member)\"; it has \(memberNames.joined(separator: ", "))"
             )
         }
-        let lacking = subject.ids.filter { ids[$0] == nil && inner[$0] == nil && !subject.optionalIDs.contains($0) }
-        if let id = lacking.first, operation != .clear || id == "channel" || id == "id" {
+        let lacking = subject.ids.filter { id in
+            ids["\(id)"] == nil && inner["\(id)"] == nil && !subject.optionalIDs.contains(id)
+        }
+        if let id = lacking.first, operation != .clear || id == .channel || id == .id {
             throw DecoderFileError(
                 members.line(name),
                 "the \(subjectName) has no \(id): write it in at or in its shape"
@@ -109,12 +116,13 @@ extension DecoderFileReader {
         return DecoderEffect(
             operation: operation,
             subject: subject,
-            ids: ids,
+            ids: DecoderValues(ids),
             own: try own(members, operation, subject),
-            members: inner,
-            outerMembers: outer,
-            changes: try members.texts("changes", of: subject.members).map { Set($0) },
-            needs: try members.texts("needs", of: subject.members) ?? (subject == .message ? ["content"] : []),
+            members: DecoderValues(inner),
+            outerMembers: DecoderValues(outer),
+            changes: try members.texts("changes", of: memberNames).map { Set($0.compactMap { DecoderName($0) }) },
+            needs: try members.texts("needs", of: memberNames)?.compactMap { DecoderName($0) }
+                ?? (subject == .message ? [.content] : []),
             set: try set(members),
             reactions: try members["reactions"].map { node throws(DecoderFileError) in try reactions(node) },
             columns: try members["columns"].map { node throws(DecoderFileError) in try value(node) },
@@ -128,10 +136,10 @@ extension DecoderFileReader {
         return DecoderEffect(
             operation: .snapshot,
             subject: .message,
-            ids: [:],
+            ids: .none,
             own: nil,
-            members: [:],
-            outerMembers: [:],
+            members: .none,
+            outerMembers: .none,
             changes: nil,
             needs: [],
             set: (try members.text("snapshot"), scope),

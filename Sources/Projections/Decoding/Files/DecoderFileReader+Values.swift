@@ -8,11 +8,27 @@ extension DecoderFileReader {
         return tests
     }
 
-    private mutating func group(_ node: YAMLNode) throws(DecoderFileError) -> DecoderTests.Group {
-        guard let members = node.members else {
-            throw DecoderFileError(node.line, "when is an object of tests, or a list of such objects")
+    /// An expression over the value that a test looks at.
+    private func expression(_ node: YAMLNode) throws(DecoderFileError) -> DecoderCondition {
+        guard let text = node.text else { throw DecoderFileError(node.line, "an expression is a text") }
+        do throws(ExpressionError) {
+            return .holds(try ValueExpression(parsing: text))
+        } catch {
+            throw DecoderFileError(node.line, "in the expression, \(error)")
         }
+    }
+
+    private mutating func group(_ node: YAMLNode) throws(DecoderFileError) -> DecoderTests.Group {
         var group = DecoderTests.Group()
+        if node.text != nil {
+            try count(node.line)
+            let here = DecoderPlace(start: .here, steps: [])
+            group.tests.append(DecoderTests.Test(value: .place(here), condition: try expression(node)))
+            return group
+        }
+        guard let members = node.members else {
+            throw DecoderFileError(node.line, "when is an object of tests, an expression, or a list of such")
+        }
         for member in members {
             try count(member.line)
             switch member.name {
@@ -45,7 +61,7 @@ extension DecoderFileReader {
         case "event", "topic": return .place(DecoderPlace(start: .payload, steps: [member.name]))
         case "key": return .key(outside: 0)
         case let name where name.hasPrefix("query."): return .query(String(name.dropFirst(6)))
-        case let name where name.hasPrefix("kept."): return kept(String(name.dropFirst(5)), member.line)
+        case let name where name.hasPrefix("kept."): return kept(String(name.dropFirst(5)), of: nil, member.line)
         default:
             throw DecoderFileError(
                 member.line,
@@ -74,7 +90,7 @@ extension DecoderFileReader {
         return DecoderTests.Pattern(parts: parts)
     }
 
-    private static let conditions = "not, same, starts, contains, pointer, type"
+    private static let conditions = "not, same, starts, contains, pointer, holds, type"
 
     private mutating func condition(_ node: YAMLNode) throws(DecoderFileError) -> DecoderCondition {
         try count(node.line)
@@ -96,6 +112,7 @@ extension DecoderFileReader {
             case "same": return .same(try value(member.value))
             case "starts": return .starts(try Self.text(member))
             case "contains": return .contains(try Self.text(member))
+            case "holds": return try expression(member.value)
             case "pointer": return .pointer(try pattern(member.value, of: "pointer"))
             case "type":
                 guard let name = member.value.text, ["text", "number", "truth", "list", "object"].contains(name) else {
@@ -129,9 +146,9 @@ extension DecoderFileReader {
     private static let valueForms = "text, first, join, split, strip, json, time, value, path, query, kept, attribute"
 
     /// A value that a step keeps. Whether one does is seen at the end of the file.
-    private mutating func kept(_ name: String, _ line: Int) -> DecoderValue {
+    private mutating func kept(_ name: String, of owner: DecoderValue?, _ line: Int) -> DecoderValue {
         keptNames.used.append((name, line))
-        return .kept(name)
+        return .kept(name, of: owner)
     }
 
     mutating func value(_ node: YAMLNode) throws(DecoderFileError) -> DecoderValue {
@@ -153,7 +170,9 @@ extension DecoderFileReader {
         case "text": return try finish(.text(try Self.text(form)), members, [])
         case "path": return try finish(.path(try Self.text(form)), members, [])
         case "query": return try finish(.query(try Self.text(form)), members, [])
-        case "kept": return try finish(kept(try Self.text(form), form.line), members, [])
+        case "kept":
+            let owner = try members["of"].map { node throws(DecoderFileError) in try value(node) }
+            return try finish(kept(try Self.text(form), of: owner, form.line), members, ["of"])
         case "attribute": return try finish(.attribute(try Self.text(form)), members, [])
         case "value": return try finish(try value(form.value), members, [])
         case "first": return try finish(.first(try list(form)), members, [])

@@ -5,6 +5,7 @@ import Kinds
 struct DecoderFileReader {
     struct Parts {
         var name = ""
+        var app: BuiltInApp?
         var envelope: DecoderEnvelope?
         var absences = DecoderAbsences()
         var dedupe: DecoderDedupe?
@@ -30,11 +31,20 @@ struct DecoderFileReader {
 
     mutating func file(_ root: YAMLNode) throws(DecoderFileError) -> Parts {
         let members = try DecoderMembers(root, of: "the file")
-        try members.allow(["decoder", "extends", "none", "dedupe", "order", "shapes", "steps", "rules", "samples"])
+        try members.allow([
+            "decoder", "app", "extends", "none", "dedupe", "order", "shapes", "steps", "rules", "samples",
+        ])
         var parts = Parts()
         parts.name = try members.text("decoder")
         guard parts.name.wholeMatch(of: /[A-Za-z0-9._-]{1,48}\/[0-9]{1,6}/) != nil else {
             throw DecoderFileError(members.line("decoder"), "decoder is a name and a version, as slack/1")
+        }
+        let app = try members.word("app", of: BuiltInApp.allCases.map(\.rawValue))
+        if let app {
+            parts.app = BuiltInApp(rawValue: app)
+            // What is built in has neither rules nor samples.
+            try members.allow(["decoder", "app"])
+            return parts
         }
         let extended = try members.word("extends", of: DecoderEnvelope.allCases.map(\.rawValue))
         parts.envelope = extended.flatMap { DecoderEnvelope(rawValue: $0) }

@@ -1,52 +1,90 @@
 import EventLog
 
-/// The values that a file keeps for a connection (`keep`), for later events of it (`{kept: NAME}`).
+/// What is kept of earlier events for later ones: by a file for a connection or for a thing (`keep`), by a registered decoder for
+/// its source.
 ///
 /// What an event reads here follows from the events that changed a value, all of which a compaction keeps.
 struct DecoderKept: Codable, Sendable {
-    /// The longest value, in bytes.
-    static let textBytesMax = 4096
-    /// Of more connections, those that came first are forgotten.
-    private static let connectionsMax = 1_000
+    /// What a value is kept for.
+    enum Owner: Hashable, Codable, Sendable {
+        case connection(ExactText)
+        /// A thing, by what the file names it by: a user's id, that of a request.
+        case thing(ExactText)
+        case source
 
-    private var values: [ExactText: [ExactText: String]] = [:]
-    /// The connections in the order in which they came.
-    private var order: [ExactText] = []
+        fileprivate var text: String {
+            switch self {
+            case .connection(let name), .thing(let name): name.string
+            case .source: ""
+            }
+        }
+    }
+
+    /// Owners of one sort in the order in which they came; those in front of `start` are forgotten.
+    private struct Line: Codable, Sendable {
+        var owners: [Owner] = []
+        var start = 0
+
+        /// Adds an owner.
+        ///
+        /// - Returns: the first one, if there are more than `countMax`. Cost: O(1) on average.
+        mutating func add(_ owner: Owner, countMax: Int) -> Owner? {
+            owners.append(owner)
+            guard owners.count - start > countMax else { return nil }
+            let first = owners[start]
+            start += 1
+            if start > owners.count / 2, start > 64 {
+                owners.removeFirst(start)
+                start = 0
+            }
+            return first
+        }
+    }
+
+    /// The longest value of a file, in bytes.
+    static let textBytesMax = 4096
+    /// Of more, those that came first are forgotten.
+    private static let (connectionsMax, thingsMax) = (1_000, 100_000)
+
+    private var values: [Owner: [ExactText: String]] = [:]
+    private var connections = Line()
+    private var things = Line()
     /// The events that changed a value.
     private var events: [UInt64] = []
 
-    /// The values of a connection, by name.
-    func values(of connection: String) -> [ExactText: String] { values[ExactText(connection)] ?? [:] }
+    /// A value; `nil` if there is none.
+    func value(_ name: String, of owner: Owner) -> String? { values[owner]?[ExactText(name)] }
 
-    /// Keeps a value; `nil` forgets it. Cost: O(1), of a new connection O(connections).
-    mutating func keep(_ text: String?, as name: String, of connection: String, at sequence: UInt64) {
-        let connection = ExactText(connection)
-        let known = values[connection]?[ExactText(name)]
-        if known == nil && text == nil
-            || known.map({ known in text.map { ExactText.areSame($0, known) } ?? false }) ?? false
-        {
-            return
-        }
+    /// Keeps a value; `nil` forgets it. Cost: O(1) on average.
+    mutating func keep(_ text: String?, as name: String, of owner: Owner, at sequence: UInt64) {
+        if Sameness.areSame(value(name, of: owner), text) { return }
         if events.last != sequence { events.append(sequence) }
-        if values[connection] == nil {
-            order.append(connection)
-            if order.count > Self.connectionsMax { values[order.removeFirst()] = nil }
+        if values[owner] == nil {
+            let forgotten: Owner? =
+                switch owner {
+                case .connection: connections.add(owner, countMax: Self.connectionsMax)
+                case .thing: things.add(owner, countMax: Self.thingsMax)
+                case .source: nil
+                }
+            if let forgotten { values[forgotten] = nil }
         }
-        values[connection, default: [:]][ExactText(name)] = text
+        values[owner, default: [:]][ExactText(name)] = text
     }
 
     func collectNeeded(into sequences: inout SequenceSet) {
         for sequence in events { sequences.insert(sequence) }
     }
 
-    /// All values, by connection in the order in which they came; `nil` without any.
+    /// All values, by owner in the order in which they came; `nil` without any.
     var normalForm: JSONValue? {
-        if order.isEmpty { return nil }
+        let owners = connections.owners[connections.start...] + things.owners[things.start...] + [.source]
+        let known = owners.filter { !(values[$0]?.isEmpty ?? true) }
+        if known.isEmpty { return nil }
         return .array(
-            order.map { connection in
-                let values = (values[connection] ?? [:]).sorted { ExactText.precedes($0.key.string, $1.key.string) }
+            known.map { owner in
+                let values = (values[owner] ?? [:]).sorted { ExactText.precedes($0.key.string, $1.key.string) }
                 return .array(
-                    [.string(connection.string)] + values.map { .array([.string($0.key.string), .string($0.value)]) }
+                    [.string(owner.text)] + values.map { .array([.string($0.key.string), .string($0.value)]) }
                 )
             }
         )

@@ -42,22 +42,10 @@ struct DecoderPlace: Hashable, Sendable {
         guard steps.count <= Self.stepsMax else { return nil }
     }
 
-    /// A step without its escapes: `~1` is `/`, `~0` is `~`.
+    /// A step without its escapes, in the order of RFC 6901, section 4: `~1` is `/`, then `~0` is `~`.
     private static func step(_ text: Substring) -> String {
-        guard text.contains("~") else { return String(text) }
-        var step = ""
-        var isEscape = false
-        for character in text {
-            switch (isEscape, character) {
-            case (false, "~"): isEscape = true
-            case (true, "1"): step.append("/")
-            case (true, "0"): step.append("~")
-            case (true, _): step += "~\(character)"
-            case (false, _): step.append(character)
-            }
-            if character != "~" || !isEscape { isEscape = false }
-        }
-        return step
+        guard text.utf8.contains(UInt8(ascii: "~")) else { return String(text) }
+        return String(text).replacing("~1", with: "/").replacing("~0", with: "~")
     }
 
     /// The value at the end of the pointer; `nil` if a step finds nothing.

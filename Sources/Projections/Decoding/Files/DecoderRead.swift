@@ -38,7 +38,7 @@ extension DecoderValue: CustomStringConvertible {
         case .text(let text): "{text: \(text)}"
         case .path(let name): "{path: \(name)}"
         case .query(let name): "{query: \(name)}"
-        case .kept(let name): "{kept: \(name)}"
+        case .kept(let name, let owner): "{kept: \(name)\(owner.map { ", of: \($0)" } ?? "")}"
         case .attribute(let name): "{attribute: \(name)}"
         case .first(let values): "{first: \(values)}"
         case .join(let values, _): "{join: \(values)}"

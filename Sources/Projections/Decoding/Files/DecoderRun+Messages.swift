@@ -3,7 +3,7 @@ import EventLog
 /// Messages, what edits and takes back, and reactions.
 extension DecoderRun {
     mutating func message(_ reader: EffectReader, _ line: Int?) {
-        guard let channel = id("channel", reader, line), let id = id("id", reader, line) else { return }
+        guard let channel = id(.channel, reader, line), let id = id(.id, reader, line) else { return }
         let effect = reader.effect
         let key = MessageKey(channel: channel, id: id)
         if effect.operation == .delete, let text = reader.own {
@@ -23,8 +23,8 @@ extension DecoderRun {
         if let fault = said.fault { return issue("the message's \(fault) has another type", line) }
         let isWhole = effect.needs.allSatisfy { said.has($0) }
         if effect.operation == .edit { return edit(said, key, reader, line) }
-        guard isWhole || effect.operation == .patch else {
-            let lacking = effect.needs.first { !said.has($0) } ?? ""
+        guard isWhole || effect.operation == .patch || effect.operation == .append else {
+            let lacking = effect.needs.first { !said.has($0) }.map { "\($0)" } ?? ""
             return issue("the message has no \(lacking)", line)
         }
         if isWhole { note(effect, reader.outer, channel, id) }
@@ -37,6 +37,9 @@ extension DecoderRun {
         var write = said.write(key, order(of: key))
         switch effect.operation {
         case .make: write.meeting = .adds
+        case .append:
+            let members = said.members(changing: effect.changes)
+            write.meeting = .patches(members.union(.appended), makes: isWhole)
         case .patch: write.meeting = .patches(said.members(changing: effect.changes), makes: isWhole)
         default: write.meeting = .replaces
         }
@@ -94,7 +97,7 @@ extension DecoderRun {
 
     /// Takes back what an event did.
     mutating func retract(_ reader: EffectReader, _ line: Int?) {
-        guard let id = id("id", reader, line) else { return }
+        guard let id = id(.id, reader, line) else { return }
         if context.rules.contains(.deletionOfUnseenIsForgotten), !decoder.relations.hasSeen(id) { return }
         switch decoder.relations.retract(id, at: context.event.sequence.rawValue) {
         case .message(let key, _)?:
@@ -131,13 +134,13 @@ extension DecoderRun {
     }
 
     mutating func reaction(_ reader: EffectReader, _ line: Int?) {
-        guard let channel = id("channel", reader, line), let message = id("id", reader, line) else { return }
+        guard let channel = id(.channel, reader, line), let message = id(.id, reader, line) else { return }
         let key = MessageKey(channel: channel, id: message)
         if reader.effect.operation == .clear {
-            return changes.append(.message(.reactions(key, .cleared(emoji: reader.id("emoji")))))
+            return changes.append(.message(.reactions(key, .cleared(emoji: reader.id(.emoji)))))
         }
-        guard let user = id("user", reader, line) else { return }
-        guard let emoji = reader.id("emoji") else { return issue("the reaction has no emoji", line) }
+        guard let user = id(.user, reader, line) else { return }
+        guard let emoji = reader.id(.emoji) else { return issue("the reaction has no emoji", line) }
         if let text = reader.own {
             let (own, sequence) = (context.names.id(text), context.event.sequence.rawValue)
             if isPast(own) { return }

@@ -6,12 +6,12 @@ extension DecoderRun {
     private static let rowBytesMax = 8 << 20
 
     mutating func row(_ reader: EffectReader, _ line: Int?) {
-        guard let table = id("table", reader, line), let id = id("id", reader, line) else { return }
+        guard let table = id(.table, reader, line), let id = id(.id, reader, line) else { return }
         decoder.rowCount += 1
         let effect = reader.effect
         let key = MessageKey(channel: table, id: id)
         stay(effect, reader.outer, table, id)
-        let version = reader.time("version")
+        let version = reader.time(.version)
         if case .fault = version { return issue("the row's version is no time", line) }
         if effect.operation == .make, decoder.rows[key] != nil { return }
         var record = RowRecord()
@@ -66,9 +66,10 @@ extension DecoderRun {
         let effect = reader.effect
         var members: [JSONObject.Member] = []
         var named: Set<ExactText> = []
-        let reserved = effect.subject.ids + effect.subject.members
-        for name in Set(effect.members.keys).union(effect.outerMembers.keys).subtracting(reserved).sorted() {
-            guard let value = reader.value(name) else { continue }
+        let reserved = Set((effect.subject.ids + effect.subject.members).map { "\($0)" })
+        let stated = (effect.members.pairs + effect.outerMembers.pairs).map(\.name)
+        for name in Set(stated).subtracting(reserved).sorted() {
+            guard let value = reader.value(named: name) else { continue }
             named.insert(ExactText(name))
             members.append(JSONObject.Member(name: name, value: value))
         }

@@ -3,7 +3,7 @@ import EventLog
 /// Channels, users, items, sessions and places.
 extension DecoderRun {
     mutating func channel(_ reader: EffectReader, _ line: Int?) {
-        guard let id = id("id", reader, line) else { return }
+        guard let id = id(.id, reader, line) else { return }
         let effect = reader.effect
         if effect.operation == .make, decoder.stated.contains(id) { return }
         if effect.operation == .replace { decoder.stated.insert(id) }
@@ -13,15 +13,15 @@ extension DecoderRun {
             return changes.append(.channel(.deleted(id, cause: .channelDeleted, permanence: permanence)))
         }
         var details = ChannelFields.Details()
-        details.topic = reader.text("topic").known
+        details.topic = reader.text(.topic).known
         changes.append(
             .channel(
                 .stated(
                     ChannelFields(
                         id: id,
-                        name: reader.text("name").known,
-                        kind: reader.text("kind").known,
-                        guild: reader.id("guild").map { context.names.id($0) },
+                        name: reader.text(.name).known,
+                        kind: reader.text(.kind).known,
+                        guild: reader.id(.guild).map { context.names.id($0) },
                         details: details
                     )
                 )
@@ -30,15 +30,15 @@ extension DecoderRun {
     }
 
     mutating func user(_ reader: EffectReader, _ line: Int?) {
-        guard let id = id("id", reader, line) else { return }
+        guard let id = id(.id, reader, line) else { return }
         // Users of the whole source have the source's scope, whose name is empty in no remote.
-        let scope = context.names.id(reader.id("scope") ?? DecoderRun.wholeScope)
+        let scope = context.names.id(reader.id(.scope) ?? DecoderRun.wholeScope)
         note(reader.effect, reader.outer, scope, id)
         guard reader.effect.operation != .delete else {
             return changes.append(.community(.memberRemoved(guild: scope, user: id)))
         }
         changes.append(
-            .community(.memberStated(guild: scope, user: id, nickname: reader.text("name").known, roles: []))
+            .community(.memberStated(guild: scope, user: id, nickname: reader.text(.name).known, roles: []))
         )
     }
 
@@ -46,9 +46,9 @@ extension DecoderRun {
     static let wholeScope = "everyone"
 
     mutating func item(_ reader: EffectReader, _ line: Int?) {
-        guard let list = id("list", reader, line), let id = id("id", reader, line) else { return }
+        guard let list = id(.list, reader, line), let id = id(.id, reader, line) else { return }
         let effect = reader.effect
-        let version = reader.time("version")
+        let version = reader.time(.version)
         stay(effect, reader.outer, id, .none)
         if case .fault = version { return issue("the item's version is no time", line) }
         let known = decoder.items[id]
@@ -72,23 +72,23 @@ extension DecoderRun {
             sequence: context.event.sequence.rawValue
         )
         if effect.operation == .delete { return }
-        let members = effect.subject.members.filter { !["text", "done", "status", "created", "version"].contains($0) }
+        let members = effect.subject.members.filter { ![.text, .done, .status, .created, .version].contains($0) }
         var extra: [JSONObject.Member] = []
         for name in members {
             guard let value = reader.value(name), value != .null else { continue }
-            extra.append(JSONObject.Member(name: name, value: value))
+            extra.append(JSONObject.Member(name: "\(name)", value: value))
         }
-        let done = reader.value("done")
+        let done = reader.value(.done)
         changes.append(
             .item(
                 .stated(
                     list: list,
                     item: ItemFields(
                         id: id,
-                        text: reader.text("text").known,
+                        text: reader.text(.text).known,
                         done: done?.bool ?? (done?.writtenText == "1"),
-                        status: reader.text("status").known,
-                        created: reader.text("created").known,
+                        status: reader.text(.status).known,
+                        created: reader.text(.created).known,
                         extra: JSONObject(members: extra)
                     )
                 )
@@ -97,22 +97,22 @@ extension DecoderRun {
     }
 
     mutating func session(_ reader: EffectReader, _ line: Int?) {
-        guard let id = id("id", reader, line) else { return }
+        guard let id = id(.id, reader, line) else { return }
         guard reader.effect.operation != .delete else { return changes.append(.session(.removed(id))) }
-        guard let status = reader.text("status").known, StatusText.states.contains(status) else {
+        guard let status = reader.text(.status).known, StatusText.states.contains(status) else {
             return issue("the session's status is none of working, idle, needs_input, not_running", line)
         }
-        let time = reader.time("timestamp").known
+        let time = reader.time(.timestamp).known
         changes.append(
             .session(
                 .observed(
                     SessionFields(
                         id: id,
-                        project: reader.text("project").known ?? "Unknown",
+                        project: reader.text(.project).known ?? "Unknown",
                         status: status,
                         timestamp: time?.description,
                         instant: time ?? context.event.recordedAt,
-                        device: reader.text("device").known
+                        device: reader.text(.device).known
                     )
                 )
             )
@@ -135,9 +135,9 @@ extension DecoderRun {
     /// Gives a thing its place: the last one, or in front of the one that a token stands for, each further one of the event in
     /// front of the one before. A token that stands for nothing means the first place.
     mutating func place(_ reader: EffectReader, _ line: Int?) {
-        guard let channel = id("channel", reader, line), let id = id("id", reader, line) else { return }
-        if reader.effect.ids["before"] != nil {
-            guard let token = self.id("before", reader, line) else { return }
+        guard let channel = id(.channel, reader, line), let id = id(.id, reader, line) else { return }
+        if reader.effect.ids[.before] != nil {
+            guard let token = self.id(.before, reader, line) else { return }
             let key = MessageKey(channel: channel, id: token)
             let next = foremost[key] ?? decoder.places.marked(by: token, in: channel)
             decoder.places.place(id, in: channel, before: next ?? decoder.places.first(in: channel))
@@ -146,7 +146,7 @@ extension DecoderRun {
             decoder.places.place(id, in: channel, before: nil)
         }
         // The last answer has no token for what is before it.
-        if let token = reader.id("mark"), !token.isEmpty {
+        if let token = reader.id(.mark), !token.isEmpty {
             decoder.places.mark(id, in: channel, by: context.names.id(token))
         }
     }

@@ -105,25 +105,26 @@ struct DecoderRun {
         guard isRule || scope.fits(step.when) else { return }
         defer { if !isRule { scope.named = named } }
         for inner in step.steps { carryOut(inner, &scope, isRule: false) }
-        for (name, value) in step.kept { keep(value, as: name, scope, step.line) }
+        for (name, value) in step.kept { keep(value, as: name, &scope, step) }
         guard let effect = step.effect else { return }
         guard let from = step.from else { return apply(effect, scope, scope, step.line) }
         guard let value = scope.value(from), value != .null else {
             return issue("there is no value at from", step.line)
         }
-        let outer = scope
-        scope.entering(value, isLoop: false) { apply(effect, $0, outer, step.line) }
+        scope.entering(value, isLoop: false) { apply(effect, $0, $0.outside, step.line) }
     }
 
-    /// Keeps a value for the connection. One that is missing changes nothing, null forgets what was kept.
-    private mutating func keep(_ value: DecoderValue, as name: String, _ scope: DecoderScope, _ line: Int) {
+    /// Keeps a value for the connection, or for what the step names. One that is missing changes nothing, null forgets what was
+    /// kept.
+    private mutating func keep(_ value: DecoderValue, as name: String, _ scope: inout DecoderScope, _ step: DecoderStep)
+    {
         guard let found = scope.value(value) else { return }
         let text = found.writtenText
         guard text != nil || found == .null, text?.utf8.count ?? 0 <= DecoderKept.textBytesMax else {
-            return issue("\(name) is no text of at most \(DecoderKept.textBytesMax) bytes", line)
+            return issue("\(name) is no text of at most \(DecoderKept.textBytesMax) bytes", step.line)
         }
-        decoder.kept.keep(text, as: name, of: scope.connection, at: context.event.sequence.rawValue)
-        scope.keep(decoder.kept.values(of: scope.connection))
+        guard let owner = scope.owner(step.keptOf) else { return issue("there is no value at of", step.line) }
+        scope.keep(text, as: name, of: owner, at: context.event.sequence.rawValue)
     }
 
     /// - Parameter line: The line of the file; `nil` of a registered decoder.
@@ -162,11 +163,11 @@ struct DecoderRun {
         case .place: place(reader, line)
         case .row: row(reader, line)
         case .typing:
-            guard let channel = id("channel", reader, line), let user = id("user", reader, line) else { return }
+            guard let channel = id(.channel, reader, line), let user = id(.user, reader, line) else { return }
             changes.append(.community(.typing(channel: channel, user: user)))
         case .presence:
-            guard let user = id("user", reader, line) else { return }
-            guard let status = reader.text("status").known else { return issue("the presence has no status", line) }
+            guard let user = id(.user, reader, line) else { return }
+            guard let status = reader.text(.status).known else { return issue("the presence has no status", line) }
             changes.append(.community(.presence(user: user, status: status)))
         }
     }
@@ -178,7 +179,7 @@ struct DecoderRun {
     }
 
     /// The handle of an id; `nil`, with an issue, if it is no text or number.
-    mutating func id(_ name: String, _ reader: EffectReader, _ line: Int?) -> EntityID? {
+    mutating func id(_ name: DecoderName, _ reader: EffectReader, _ line: Int?) -> EntityID? {
         guard let text = reader.id(name), !text.isEmpty else {
             issue("the \(reader.effect.subject.rawValue) has no \(name)", line)
             return nil

@@ -30,24 +30,20 @@ struct DecoderScope {
     /// are not read at all: each element could repeat them.
     private static let outerTextBytesMax = 4096
 
-    private let memory = Memory()
-    private let absences: DecoderAbsences
-    private let attributes: Attributes
-    private let isOutgoing: Bool
-    /// `open` or `close` for the event of a link; `nil` for any other.
-    private let link: String?
+    /// What is the same for all copies of the scope.
+    private let memory: Memory
     /// The payload first.
     private var levels: [Level]
+    /// The innermost level, as an index in `levels`.
+    private var top = 0
     /// How many levels enclose the innermost loop; 0 outside of loops.
     private var loopedLevels = 0
-    /// The parts of the request's path, percent-decoded, and its query.
-    private let path: [String]
-    private let query: [ExactText: String]
     /// The parts of the path, and of pointers, that patterns of tests name.
     var named: [String: (text: String, loops: Int)] = [:]
 
-    /// Whether what effects read is noted.
-    private let isTraced: Bool
+    private var absences: DecoderAbsences { memory.absences }
+    private var isOutgoing: Bool { memory.isOutgoing }
+    private var link: String? { memory.link }
 
     init(
         _ payload: JSONValue,
@@ -56,25 +52,12 @@ struct DecoderScope {
         _ absences: DecoderAbsences,
         isTraced: Bool = false
     ) {
-        (self.absences, self.attributes, self.isTraced) = (absences, attributes, isTraced)
-        isOutgoing = attributes["dir"] == "out"
-        link = isLink ? attributes["link"] ?? "" : nil
+        memory = Memory(attributes, isLink: isLink, absences, isTraced: isTraced)
         levels = [Level(value: payload, key: nil)]
-        let target = attributes["path"] ?? ""
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        path = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false).map(Self.decoded)
-        var query: [ExactText: String] = [:]
-        for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
-            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            // The last one counts where a name stands twice.
-            query[ExactText(Self.decoded(Substring(halves[0].replacing("+", with: " "))))] =
-                halves.count > 1 ? Self.decoded(Substring(halves[1].replacing("+", with: " "))) : ""
-        }
-        self.query = query
     }
 
     /// A text without its percent escapes; bytes that are no UTF-8 become U+FFFD.
-    private static func decoded(_ text: Substring) -> String {
+    fileprivate static func decoded(_ text: Substring) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -94,10 +77,20 @@ struct DecoderScope {
     // MARK: - Kept values
 
     /// The name of the connection; empty if the event has none.
-    var connection: String { attributes["connection"] ?? "" }
+    var connection: String { memory.attributes["connection"] ?? "" }
 
-    /// Sets what is kept for the connection, for all copies of the scope.
-    func keep(_ values: [ExactText: String]) { memory.kept = values }
+    /// Exchanges what is kept, for all copies of the scope.
+    func lend(_ kept: inout DecoderKept) { swap(&memory.kept, &kept) }
+
+    /// What a value is kept for: the connection, or what the text of a value names; `nil` if that is none.
+    func owner(_ value: DecoderValue?) -> DecoderKept.Owner? {
+        guard let value else { return .connection(ExactText(connection)) }
+        return self.value(value)?.writtenText.map { .thing(ExactText($0)) }
+    }
+
+    func keep(_ text: String?, as name: String, of owner: DecoderKept.Owner, at sequence: UInt64) {
+        memory.kept.keep(text, as: name, of: owner, at: sequence)
+    }
 
     // MARK: - Traces
 
@@ -106,17 +99,17 @@ struct DecoderScope {
 
     /// Notes which effect reads from now on, for all copies of the scope.
     func begin(_ effect: DecoderEffect, _ line: Int?) {
-        if isTraced { memory.effect = ("\(effect.operation.rawValue) \(effect.subject.rawValue)", line ?? 0) }
+        if memory.isTraced { memory.effect = ("\(effect.operation.rawValue) \(effect.subject.rawValue)", line ?? 0) }
     }
 
     /// Notes what a member is read from.
-    func noteRead(_ member: String, _ value: DecoderValue) {
-        guard isTraced, memory.reads.count < Self.readsMax else { return }
+    func noteRead(_ member: @autoclosure () -> String, _ value: DecoderValue) {
+        guard memory.isTraced, memory.reads.count < Self.readsMax else { return }
         memory.reads.append(
             DecoderRead(
                 line: memory.effect.line,
                 effect: memory.effect.name,
-                member: member,
+                member: member(),
                 source: value.description,
                 value: self.value(value)
             )
@@ -129,7 +122,14 @@ struct DecoderScope {
     // MARK: - Levels
 
     /// The innermost value.
-    var here: JSONValue { levels[levels.count - 1].value }
+    var here: JSONValue { levels[top].value }
+
+    /// The scope as it is one level further out. Nothing is copied.
+    var outside: DecoderScope {
+        var outside = self
+        outside.top -= 1
+        return outside
+    }
 
     /// Does something one level further in.
     mutating func entering(
@@ -139,10 +139,13 @@ struct DecoderScope {
         _ body: (inout DecoderScope) -> Void
     ) {
         let looped = loopedLevels
+        if top + 1 < levels.count { levels.removeSubrange((top + 1)...) }
         if isLoop { loopedLevels = levels.count }
         levels.append(Level(value: value, key: key))
+        top += 1
         body(&self)
         levels.removeLast()
+        top -= 1
         loopedLevels = looped
     }
 
@@ -171,7 +174,9 @@ struct DecoderScope {
             }
             var scope = self
             if !group.paths.isEmpty {
-                guard let found = group.paths.lazy.compactMap({ [path] in $0.match(path) }).first else { continue }
+                guard let found = group.paths.lazy.compactMap({ [memory] in $0.match(memory.path) }).first else {
+                    continue
+                }
                 scope.named = found.mapValues { ($0, loopedLevels) }
             }
             guard group.tests.allSatisfy({ $0.condition.fits(scope.value($0.value)) { scope.value($0) } }) else {
@@ -198,19 +203,19 @@ struct DecoderScope {
             guard let start = start(place.start), let found = place.value(in: start.value) else { return nil }
             // Each element of a loop may read it.
             return start.isOutside && !memory.takes(found) ? nil : found
-        case .kept(let name):
-            guard let text = memory.kept[ExactText(name)] else { return nil }
+        case .kept(let name, let owned):
+            guard let owner = owner(owned), let text = memory.kept.value(name, of: owner) else { return nil }
             return loopedLevels > 0 && !memory.takes(.string(text)) ? nil : .string(text)
         case .key(let outside):
-            let index = levels.count - 1 - outside
+            let index = top - outside
             guard index >= 0, let key = levels[index].key else { return nil }
             return index < loopedLevels && !memory.takes(.string(key)) ? nil : .string(key)
         case .text(let text): return .string(text)
         case .path(let name):
             guard let part = named[name] else { return nil }
             return part.loops < loopedLevels && !memory.takes(.string(part.text)) ? nil : .string(part.text)
-        case .query(let name): return query[ExactText(name)].map { .string($0) }
-        case .attribute(let name): return attributes[name].map { .string($0) }
+        case .query(let name): return memory.query[ExactText(name)].map { .string($0) }
+        case .attribute(let name): return memory.attributes[name].map { .string($0) }
         case .first(let values):
             for candidate in values.dropLast() {
                 if let found = self.value(candidate), found != .null, found != .string("") { return found }
@@ -228,9 +233,11 @@ struct DecoderScope {
             return texts.isEmpty ? nil : .string(texts.joined(separator: separator))
         case .split(let value, let separator, let part):
             guard let text = self.value(value)?.writtenText else { return nil }
+            Steps.count(text.utf8.count)
             return Self.part(part, of: Array(text.utf8), between: Array(separator.utf8)).map { .string($0) }
         case .strip(let value, let prefix, let suffix):
             guard let text = self.value(value)?.writtenText else { return nil }
+            Steps.count(text.utf8.count)
             var bytes = Array(text.utf8)[...]
             if bytes.starts(with: prefix.utf8) { bytes = bytes.dropFirst(prefix.utf8.count) }
             if bytes.reversed().starts(with: suffix.utf8.reversed()) { bytes = bytes.dropLast(suffix.utf8.count) }
@@ -249,8 +256,8 @@ struct DecoderScope {
     private func start(_ start: DecoderPlace.Start) -> (value: JSONValue, isOutside: Bool)? {
         let index =
             switch start {
-            case .here: levels.count - 1
-            case .outside(let count): levels.count - 1 - count
+            case .here: top
+            case .outside(let count): top - count
             case .payload: 0
             }
         guard index >= 0 else { return nil }
@@ -270,15 +277,50 @@ struct DecoderScope {
 
     /// What is remembered while one event is read, by all copies of its scope.
     private final class Memory {
+        let attributes: Attributes
+        let absences: DecoderAbsences
+        let isOutgoing, isTraced: Bool
+        /// `open` or `close` for the event of a link; `nil` for any other.
+        let link: String?
+        /// The parts of the request's path, percent-decoded.
+        private(set) lazy var path =
+            target.first.map {
+                $0.split(separator: "/", omittingEmptySubsequences: false).map(DecoderScope.decoded)
+            } ?? [""]
+        /// The request's query, percent-decoded.
+        private(set) lazy var query = target.count > 1 ? Self.query(target[1]) : [:]
+
         /// The most bytes that the elements of loops may read from outside of them, in one event.
         private static let outerBytesMax = 16 << 20
         private var outerBytes = 0
         /// The effect that reads, and what was read, if that is traced.
         var effect = (name: "", line: 0)
         var reads: [DecoderRead] = []
-        /// The values that `keep` stored for the connection, by name.
-        var kept: [ExactText: String] = [:]
+        /// What is kept of earlier events, while it is lent.
+        var kept = DecoderKept()
         private var last: (text: ExactText, value: JSONValue?)?
+
+        init(_ attributes: Attributes, isLink: Bool, _ absences: DecoderAbsences, isTraced: Bool) {
+            (self.attributes, self.absences, self.isTraced) = (attributes, absences, isTraced)
+            isOutgoing = attributes["dir"] == "out"
+            link = isLink ? attributes["link"] ?? "" : nil
+        }
+
+        /// The path and the query of the request.
+        private var target: [Substring] {
+            (attributes["path"] ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        }
+
+        private static func query(_ text: Substring) -> [ExactText: String] {
+            var query: [ExactText: String] = [:]
+            for pair in text.split(separator: "&") {
+                let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                    .map { DecoderScope.decoded(Substring($0.replacing("+", with: " "))) }
+                // The last one counts where a name stands twice.
+                query[ExactText(halves[0])] = halves.count > 1 ? halves[1] : ""
+            }
+            return query
+        }
 
         /// The JSON of a text; `nil` if it is none. The last text is parsed once.
         func parsed(_ text: String) -> JSONValue? {

@@ -10,8 +10,10 @@ struct DecoderStep: Sendable {
     let effect: DecoderEffect?
     /// Done in order, each that fits.
     let steps: [DecoderStep]
-    /// The values that are kept for the connection, by name.
+    /// The values that are kept, by name.
     let kept: [(name: String, value: DecoderValue)]
+    /// The text that names what they are kept for; the connection if `nil`.
+    let keptOf: DecoderValue?
 }
 
 /// What a step does.
@@ -28,6 +30,8 @@ struct DecoderEffect: Sendable {
         case patch
         /// States the whole thing.
         case replace
+        /// States what a text goes on with, as streamed messages come, and some other members.
+        case append
         /// States some members by an event that has an id of its own, and so can be taken back; it may come before what it
         /// edits.
         case edit
@@ -43,17 +47,17 @@ struct DecoderEffect: Sendable {
     let operation: Operation
     let subject: Subject
     /// The ids of the thing, read from the value that the step is at.
-    let ids: [String: DecoderValue]
+    let ids: DecoderValues
     /// The id of the event itself, by which it can be taken back; `nil` if the remote gives none.
     let own: DecoderValue?
     /// The members, read from the value of `from`.
-    let members: [String: DecoderValue]
+    let members: DecoderValues
     /// The members that are read from the value that the step is at.
-    let outerMembers: [String: DecoderValue]
+    let outerMembers: DecoderValues
     /// The members that a patch changes in a thing that is known; all if `nil`.
-    let changes: Set<String>?
+    let changes: Set<DecoderName>?
     /// The members without which a patch makes no new thing.
-    let needs: [String]
+    let needs: [DecoderName]
     /// The set that the thing belongs to, or that a snapshot states, and the scope within it.
     let set: (name: String, scope: DecoderValue?)?
     /// The reactions of a message, which replace those that it has.
@@ -74,46 +78,46 @@ struct DecoderReactions: Sendable {
 
 extension DecoderEffect.Subject {
     /// The parts of the thing's name.
-    var ids: [String] {
+    var ids: [DecoderName] {
         switch self {
-        case .message: ["channel", "id"]
-        case .channel: ["id", "guild"]
-        case .user: ["scope", "id"]
-        case .item: ["list", "id"]
-        case .session: ["id"]
-        case .reaction: ["channel", "id", "user", "emoji"]
-        case .typing: ["channel", "user"]
-        case .presence: ["user"]
-        case .event: ["id"]
-        case .place: ["channel", "id", "before", "mark"]
-        case .row: ["table", "id"]
+        case .message: [.channel, .id]
+        case .channel: [.id, .guild]
+        case .user: [.scope, .id]
+        case .item: [.list, .id]
+        case .session: [.id]
+        case .reaction: [.channel, .id, .user, .emoji]
+        case .typing: [.channel, .user]
+        case .presence: [.user]
+        case .event: [.id]
+        case .place: [.channel, .id, .before, .mark]
+        case .row: [.table, .id]
         }
     }
 
-    var optionalIDs: [String] {
+    var optionalIDs: [DecoderName] {
         switch self {
-        case .channel: ["guild"]
-        case .user: ["scope"]
-        case .place: ["before", "mark"]
+        case .channel: [.guild]
+        case .user: [.scope]
+        case .place: [.before, .mark]
         default: []
         }
     }
 
-    var members: [String] {
+    var members: [DecoderName] {
         switch self {
         case .message:
-            ["author", "authorName", "content", "createdAt", "editedAt", "replyTo", "tags", "attachments", "version"]
-        case .channel: ["name", "kind", "topic"]
-        case .user: ["name"]
+            [.author, .authorName, .content, .createdAt, .editedAt, .replyTo, .tags, .attachments, .version]
+        case .channel: [.name, .kind, .topic]
+        case .user: [.name]
         case .item:
             [
-                "text", "done", "status", "created", "version", "order", "parent", "section", "assignee", "due",
-                "labels",
-                "doneAt",
+                .text, .done, .status, .created, .version, .order, .parent, .section, .assignee, .due,
+                .labels,
+                .doneAt,
             ]
-        case .session: ["project", "status", "timestamp", "device"]
-        case .presence: ["status"]
-        case .row: ["version"]
+        case .session: [.project, .status, .timestamp, .device]
+        case .presence: [.status]
+        case .row: [.version]
         case .reaction, .typing, .event, .place: []
         }
     }
@@ -123,7 +127,7 @@ extension DecoderEffect.Subject {
 
     var operations: [DecoderEffect.Operation] {
         switch self {
-        case .message: [.make, .patch, .replace, .edit, .delete]
+        case .message: [.make, .patch, .replace, .append, .edit, .delete]
         case .event: [.retract]
         case .channel: [.make, .replace, .delete]
         case .user, .item, .session: [.replace, .delete]

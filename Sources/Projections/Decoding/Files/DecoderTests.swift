@@ -62,6 +62,8 @@ indirect enum DecoderCondition: Sendable {
     case contains(String)
     /// A JSON Pointer of this pattern, as JSON Patch (RFC 6902) has them.
     case pointer(DecoderTests.Pattern)
+    /// An expression over the value's members holds.
+    case holds(ValueExpression)
     /// One of the types of JSON: `text`, `number`, `truth`, `list`, `object`.
     case type(String)
     case anyOf([DecoderCondition])
@@ -70,16 +72,21 @@ indirect enum DecoderCondition: Sendable {
     /// Whether a value fits. `other` finds the value of `same`.
     func fits(_ value: JSONValue?, _ other: (DecoderValue) -> JSONValue?) -> Bool {
         switch self {
+        case .starts, .contains: Steps.count(value?.string?.utf8.count ?? 0)
+        default: break
+        }
+        return switch self {
         case .present: value != nil && value != .null
         case .missing: value == nil
         case .null: value == .null
-        case .written(let text): value?.writtenText == text
+        case .written(let text): value?.writtenText.map { ExactText.areSame($0, text) } ?? false
         case .text(let text): value?.string.map { ExactText($0) == ExactText(text) } ?? false
         case .same(let wanted): value != nil && value == other(wanted)
         case .starts(let text): value?.string?.utf8.starts(with: text.utf8) ?? false
         case .contains(let text):
             value?.string.map { text.isEmpty || Array($0.utf8).firstRange(of: Array(text.utf8)) != nil } ?? false
         case .pointer: names(in: value) != nil
+        case .holds(let expression): value.map { expression.holds(for: $0) } ?? false
         case .type(let name): value?.typeName == name
         case .anyOf(let conditions): conditions.contains { $0.fits(value, other) }
         case .not(let condition): !condition.fits(value, other)

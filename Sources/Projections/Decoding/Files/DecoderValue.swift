@@ -10,8 +10,8 @@ indirect enum DecoderValue: Sendable {
     case path(String)
     /// A member of the request's query, percent-decoded.
     case query(String)
-    /// A value that was kept for the connection.
-    case kept(String)
+    /// A value that was kept for the connection, or for what a text names.
+    case kept(String, of: DecoderValue?)
     /// An attribute of the event, such as `connection`.
     case attribute(String)
     /// The first that is there and neither null nor empty; else what the last one is.

@@ -30,6 +30,7 @@ package struct DecoderWords: Sendable {
             for member in map {
                 add(member.name)
                 if ["path", "pointer"].contains(member.name) { addParts(of: member.value) }
+                if ["when", "unless", "holds"].contains(member.name) { addExpressions(of: member.value) }
                 // What is written before a dot is the file's own word.
                 if member.name.hasPrefix("query.") { members.insert(String(member.name.dropFirst(6))) }
                 if member.name == "query", let name = member.value.text { members.insert(name) }
@@ -41,6 +42,15 @@ package struct DecoderWords: Sendable {
     private mutating func add(_ text: String) {
         if let place = DecoderPlace(text) { members.formUnion(place.steps) }
         texts.insert(text)
+    }
+
+    /// The names and texts of expressions.
+    private mutating func addExpressions(of node: YAMLNode) {
+        for element in node.elements ?? [node] {
+            guard let expression = element.text.flatMap({ try? ValueExpression(parsing: $0) }) else { continue }
+            members.formUnion(expression.members)
+            texts.formUnion(expression.texts)
+        }
     }
 
     /// The literal parts of patterns of paths.

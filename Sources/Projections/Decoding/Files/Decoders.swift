@@ -26,6 +26,11 @@ public struct Decoders: Sendable {
         kind.is(.serverSentEvent) || EventFamily(kind: kind) == .generic
     }
 
+    /// Whether it is chosen for each source what reads events of a kind: a decoder file, or an app's reading of rows and streams.
+    package static func isChosen(_ kind: EventKind) -> Bool {
+        mayRead(kind) || EventFamily(kind: kind) == .realtime
+    }
+
     /// The file of a source; `nil` if it has none.
     public subscript(source: SourceName) -> DecoderFile? {
         get { files[source] }

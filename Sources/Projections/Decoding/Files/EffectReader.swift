@@ -7,50 +7,54 @@ struct EffectReader {
     let outer: DecoderScope
 
     /// An id, from `at` or the shape; `nil` if it is no text or number.
-    func id(_ name: String) -> String? {
-        if let value = effect.ids[name] {
-            outer.noteRead(name, value)
-            return outer.value(value)?.writtenText
-        }
-        guard let value = effect.members[name] else { return nil }
-        inner.noteRead(name, value)
-        return inner.value(value)?.writtenText
+    func id(_ name: DecoderName) -> String? {
+        read(name, effect.ids) { $0.value($1)?.writtenText } ?? nil
     }
 
     /// The id of the event itself.
     var own: String? { effect.own.flatMap { inner.value($0)?.writtenText } }
 
-    func value(_ name: String) -> JSONValue? {
-        if let value = outerMember(name) { return outer.value(value) }
-        return innerMember(name).flatMap { inner.value($0) }
+    func value(_ name: DecoderName) -> JSONValue? {
+        read(name, effect.outerMembers) { $0.value($1) } ?? nil
     }
 
-    func text(_ name: String, keepsEmpty: Bool = false) -> DecoderScope.Stated<String> {
-        if let value = outerMember(name) { return outer.text(value, keepsEmpty: keepsEmpty) }
-        return inner.text(innerMember(name), keepsEmpty: keepsEmpty)
-    }
-
-    func time(_ name: String) -> DecoderScope.Stated<Timestamp> {
-        if let value = outerMember(name) { return outer.time(value) }
-        return inner.time(innerMember(name))
-    }
-
-    func list(_ name: String) -> DecoderScope.Stated<[JSONValue]> {
-        if let value = outerMember(name) { return outer.stated(value) { $0.array } }
-        return inner.stated(innerMember(name)) { $0.array }
-    }
-
-    private func outerMember(_ name: String) -> DecoderValue? {
-        // Most effects have none.
-        guard !effect.outerMembers.isEmpty, let value = effect.outerMembers[name] else { return nil }
-        outer.noteRead(name, value)
-        return value
-    }
-
-    private func innerMember(_ name: String) -> DecoderValue? {
-        guard let value = effect.members[name] else { return nil }
+    /// The value of a column.
+    func value(named name: String) -> JSONValue? {
+        if let value = effect.outerMembers[named: name] {
+            outer.noteRead(name, value)
+            return outer.value(value)
+        }
+        guard let value = effect.members[named: name] else { return nil }
         inner.noteRead(name, value)
-        return value
+        return inner.value(value)
+    }
+
+    func text(_ name: DecoderName, keepsEmpty: Bool = false) -> DecoderScope.Stated<String> {
+        read(name, effect.outerMembers) { $0.text($1, keepsEmpty: keepsEmpty) } ?? .unstated
+    }
+
+    func time(_ name: DecoderName) -> DecoderScope.Stated<Timestamp> {
+        read(name, effect.outerMembers) { $0.time($1) } ?? .unstated
+    }
+
+    func list(_ name: DecoderName) -> DecoderScope.Stated<[JSONValue]> {
+        read(name, effect.outerMembers) { $0.stated($1) { $0.array } } ?? .unstated
+    }
+
+    /// Reads what a name stands for among the values that are read outside, or else in the shape; `nil` if it stands for nothing.
+    @inline(__always)
+    private func read<Result>(
+        _ name: DecoderName,
+        _ outside: DecoderValues,
+        _ body: (DecoderScope, DecoderValue) -> Result
+    ) -> Result? {
+        if let value = outside[name] {
+            outer.noteRead("\(name)", value)
+            return body(outer, value)
+        }
+        guard let value = effect.members[name] else { return nil }
+        inner.noteRead("\(name)", value)
+        return body(inner, value)
     }
 }
 
@@ -66,11 +70,11 @@ struct StatedMessage {
     let fault: String?
 
     init(_ reader: EffectReader, _ names: inout Names) {
-        (author, authorName) = (reader.text("author"), reader.text("authorName"))
-        (content, replyTo) = (reader.text("content", keepsEmpty: true), reader.text("replyTo"))
-        (createdAt, editedAt) = (reader.time("createdAt"), reader.time("editedAt"))
-        version = reader.time("version")
-        (tags, attachments) = (reader.list("tags"), reader.list("attachments"))
+        (author, authorName) = (reader.text(.author), reader.text(.authorName))
+        (content, replyTo) = (reader.text(.content, keepsEmpty: true), reader.text(.replyTo))
+        (createdAt, editedAt) = (reader.time(.createdAt), reader.time(.editedAt))
+        version = reader.time(.version)
+        (tags, attachments) = (reader.list(.tags), reader.list(.attachments))
         parent = replyTo.known.map { names.id($0) }
         fault =
             if author.isFault { "author" } else if authorName.isFault { "authorName" } else if content.isFault {
@@ -83,17 +87,17 @@ struct StatedMessage {
     }
 
     /// Whether a member has a value.
-    func has(_ name: String) -> Bool {
+    func has(_ name: DecoderName) -> Bool {
         switch name {
-        case "author": author.known != nil
-        case "authorName": authorName.known != nil
-        case "content": content.known != nil
-        case "replyTo": parent != nil
-        case "createdAt": createdAt.known != nil
-        case "editedAt": editedAt.known != nil
-        case "version": version.known != nil
-        case "tags": tags.known != nil
-        case "attachments": attachments.known != nil
+        case .author: author.known != nil
+        case .authorName: authorName.known != nil
+        case .content: content.known != nil
+        case .replyTo: parent != nil
+        case .createdAt: createdAt.known != nil
+        case .editedAt: editedAt.known != nil
+        case .version: version.known != nil
+        case .tags: tags.known != nil
+        case .attachments: attachments.known != nil
         default: false
         }
     }
@@ -117,19 +121,19 @@ struct StatedMessage {
 
     /// The members that a patch changes in a message that is known: those that the event tells, and of these the ones
     /// that the file lists.
-    func members(changing listed: Set<String>?) -> MessageMembers {
+    func members(changing listed: Set<DecoderName>?) -> MessageMembers {
         var members: MessageMembers = []
-        func add(_ name: String, _ isStated: Bool, _ member: MessageMembers) {
+        func add(_ name: DecoderName, _ isStated: Bool, _ member: MessageMembers) {
             if isStated, listed?.contains(name) ?? true { members.insert(member) }
         }
-        add("author", author.isStated, .author)
-        add("authorName", authorName.isStated, .authorName)
-        add("content", content.known != nil, .content)
-        add("createdAt", createdAt.isStated, .createdAt)
-        add("editedAt", editedAt.isStated, .editedAt)
-        add("replyTo", replyTo.isStated, .replyTo)
-        add("tags", tags.isStated, .tags)
-        add("attachments", attachments.isStated, .attachments)
+        add(.author, author.isStated, .author)
+        add(.authorName, authorName.isStated, .authorName)
+        add(.content, content.known != nil, .content)
+        add(.createdAt, createdAt.isStated, .createdAt)
+        add(.editedAt, editedAt.isStated, .editedAt)
+        add(.replyTo, replyTo.isStated, .replyTo)
+        add(.tags, tags.isStated, .tags)
+        add(.attachments, attachments.isStated, .attachments)
         if version.isStated { members.insert(.version) }
         return members
     }

@@ -9,8 +9,8 @@ struct EffectText {
     /// The members that are no texts, of which `members` has the places.
     private var values = JSONObject()
     var own: String?
-    var changes: Set<String>?
-    var needs: [String] = []
+    var changes: Set<DecoderName>?
+    var needs: [DecoderName] = []
     var set: ChangeBuilder.ThingSet?
     var reactions: [MessageStatement.Reaction]?
     /// The columns of a row.
@@ -61,10 +61,10 @@ struct EffectText {
         let effect = DecoderEffect(
             operation: operation,
             subject: subject,
-            ids: ids,
+            ids: DecoderValues(ids),
             own: own.map { .text($0) },
-            members: members,
-            outerMembers: [:],
+            members: DecoderValues(members),
+            outerMembers: .none,
             changes: changes,
             needs: needs,
             set: set.map { (name: $0.name, scope: $0.scope.isEmpty ? nil : DecoderValue.text($0.scope)) },

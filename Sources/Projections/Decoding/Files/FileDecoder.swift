@@ -5,9 +5,8 @@ import Kinds
 /// either it reads nothing.
 ///
 /// What it remembers: the events that it has seen, if the file looks for repeats; the things of sets that snapshots
-/// state; the newest version of each item and row; places in the remote's order; what is kept for connections; what a
-/// registered decoder remembers. A compaction keeps the events of sets, items, rows, kept values and memories, and stores the
-/// rest as facts.
+/// state; the newest version of each item and row; places in the remote's order; what was kept of
+/// earlier events. A compaction keeps the events of sets, items, rows and kept values, and stores the rest as facts.
 struct FileDecoder: SourceDecoder {
     /// A thing of a set: a message, or a channel or item, whose `second` is none, or a user in a scope.
     struct Member: Codable, Hashable, Sendable {
@@ -64,12 +63,10 @@ struct FileDecoder: SourceDecoder {
     var stated: Set<EntityID> = []
     /// What events with ids of their own did, and what waits for a message that they name.
     var relations = DecoderRelations()
-    /// The values that `keep` stored, by connection.
+    /// The values that `keep` stored, and what a registered decoder remembers.
     var kept = DecoderKept()
     /// The order of what has a place.
     var places = DecoderPlaces()
-    /// What a registered decoder remembers.
-    var memory = DecoderMemory()
     /// The first and last event of each run of events that no file read.
     private var unread: [[UInt64]] = []
     /// The last event accounted for by facts. A compacted log replays kept events up to here again.
@@ -88,7 +85,7 @@ struct FileDecoder: SourceDecoder {
     private(set) var tookRepeat = false
 
     private enum CodingKeys: CodingKey {
-        case seen, lastNumber, sets, items, rows, kept, stated, relations, places, memory, unread, upTo, last
+        case seen, lastNumber, sets, items, rows, kept, stated, relations, places, unread, upTo, last
     }
 
     init() {}
@@ -118,7 +115,8 @@ struct FileDecoder: SourceDecoder {
 
     /// Sets the file and the registered decoders by which the next events are read.
     mutating func use(_ decoders: Decoders, for source: SourceName) {
-        (file, fault) = (decoders[source], decoders.fault(of: source))
+        let chosen = decoders[source]
+        (file, fault) = (chosen?.app == nil ? chosen : nil, decoders.fault(of: source))
         (registered, kinds) = (decoders.registered.sources[source], decoders.registered.kinds)
         isTraced = decoders.traces
     }
@@ -162,7 +160,8 @@ struct FileDecoder: SourceDecoder {
         if isTraced { reads = [] }
         let wrapper = file.envelope.flatMap { $0.wraps(envelope) ? $0 : nil }
         guard
-            let values = wrapper?.opened(payload) ?? (wrapper == nil ? Self.value(envelope, payload).map { [$0] } : nil)
+            let values = wrapper?.opened(payload)
+                ?? (wrapper == nil ? Self.value(envelope, payload, isTraced ? nil : file.selection).map { [$0] } : nil)
         else {
             let form = wrapper.map { "no message of \($0.rawValue)" } ?? "not one JSON text"
             if envelope.attributes["dir"] != "out" { context.issue("decoder \(file.name): \(form)") }
@@ -180,7 +179,9 @@ struct FileDecoder: SourceDecoder {
     ) {
         let isLink = envelope.kind.is(.recorderLink)
         var scope = DecoderScope(value, envelope.attributes, isLink: isLink, file.absences, isTraced: isTraced)
-        scope.keep(kept.values(of: scope.connection))
+        // Lent: a copy would be made whole when it changes.
+        scope.lend(&kept)
+        defer { scope.lend(&kept) }
         if isRepeat(&scope, file, envelope.sequence.rawValue, &context.reasons) {
             tookRepeat = true
             if !context.rules.readsRepeats { return }
@@ -193,9 +194,17 @@ struct FileDecoder: SourceDecoder {
 
     /// The payload as rules see it: JSON, of a Server-Sent Event an object of `event`, `id` and `data`; `nil` if it is
     /// not JSON.
-    static func value(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) -> JSONValue? {
+    ///
+    /// - Parameter selection: the members that are read; `nil` for all.
+    static func value(
+        _ envelope: Envelope,
+        _ payload: UnsafeRawBufferPointer,
+        _ selection: JSONSelection? = nil
+    ) -> JSONValue? {
         if envelope.kind.is(.recorderLink) { return .object(JSONObject()) }
-        guard envelope.kind.is(.serverSentEvent) else { return try? JSONValue.parse(payload) }
+        guard envelope.kind.is(.serverSentEvent) else {
+            return try? selection.map { try JSONValue.parse(payload, only: $0) } ?? JSONValue.parse(payload)
+        }
         let event = ServerSentEvent(payload)
         let data = event.data.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
         return .object([
@@ -248,7 +257,6 @@ struct FileDecoder: SourceDecoder {
         for row in rows.values { sequences.insert(row.sequence) }
         relations.collectNeeded(into: &sequences)
         kept.collectNeeded(into: &sequences)
-        for sequence in memory.sequences { sequences.insert(sequence) }
         for run in unread { for sequence in run[0]...run[1] { sequences.insert(sequence) } }
     }
 
@@ -264,7 +272,6 @@ struct FileDecoder: SourceDecoder {
         }
         take(relations.waitingForm(names))
         if let form = kept.normalForm { take(form) }
-        if let form = memory.normalForm { take(form) }
         take(.array(stated.map { names.text($0) }.sorted().map { .string($0) }))
         for (key, row) in rows.sorted(by: { $0.key.precedes($1.key, names) }) {
             let version = row.version?.normalForm ?? .null

@@ -37,7 +37,12 @@ extension Messages {
         var (patched, saying) = (write, isReplaced ? write.saying : current.saying)
         if members.contains(.author) { saying.author = write.saying.author }
         if members.contains(.authorName) { saying.authorName = write.saying.authorName }
-        if members.contains(.content) { saying.text = write.saying.text }
+        if members.contains(.appended) {
+            Steps.count(write.saying.text.string.utf8.count)
+            saying.text = MessageText(current.saying.text.string + write.saying.text.string)
+        } else if members.contains(.content) {
+            saying.text = write.saying.text
+        }
         if members.contains(.createdAt) { saying.createdAt = write.saying.createdAt }
         if members.contains(.editedAt) { saying.editedAt = write.saying.editedAt }
         if members.contains(.replyTo) { saying.replyTo = write.saying.replyTo }
@@ -224,17 +229,17 @@ extension MessageRecord {
         at event: EventReference
     ) {
         if let entry = verdict.entry {
-            enter(
-                Entry(
-                    event: event,
-                    happening: Entry.Happening(entry.word),
-                    revision: revision,
-                    isNewRevision: entry.isNewRevision,
-                    arrival: Entry.Arrival(entry, changesKnown: verdict.wins && current?.saying != revision.saying),
-                    remoteTime: write.remoteTime,
-                    by: write.by
-                )
+            var made = Entry(
+                event: event,
+                happening: Entry.Happening(entry.word),
+                revision: revision,
+                isNewRevision: entry.isNewRevision,
+                arrival: Entry.Arrival(entry, changesKnown: verdict.wins && current?.saying != revision.saying),
+                remoteTime: write.remoteTime,
+                by: write.by
             )
+            if write.appends, verdict.wins { made.appended = [] }
+            enter(made)
             if verdict.wins { current = revision }
         }
         if verdict.wins { place(revision, at: event) }

@@ -90,6 +90,7 @@ extension MessageRecord.Entry: StateCodable {
         arrival.write(to: encoder)
         try remoteTime.write(to: encoder)
         try by.write(to: encoder)
+        try appended.write(to: encoder)
     }
 
     static func read(from decoder: StateDecoder) throws -> MessageRecord.Entry {
@@ -101,7 +102,8 @@ extension MessageRecord.Entry: StateCodable {
             isReplaced: try decoder.readTruth(),
             arrival: try .read(from: decoder),
             remoteTime: try .read(from: decoder),
-            by: try .read(from: decoder)
+            by: try .read(from: decoder),
+            appended: try .read(from: decoder)
         )
     }
 }

@@ -63,6 +63,7 @@ struct MessageRecord: Sendable {
     /// be older than the last entry, so O(1) as a rule.
     mutating func enter(_ entry: Entry) {
         let sequence = entry.event.sequence
+        if goesOn(with: entry) { return }
         guard let last = entries.last, last.event.sequence > sequence else {
             entries.append(entry)
             if entry.isStandingWrite { writes?[entry.revision?.version, default: []].append(entries.count - 1) }
@@ -70,6 +71,18 @@ struct MessageRecord: Sendable {
         }
         entries.insert(entry, at: entries.partitioningIndex { $0.event.sequence > sequence })
         writes = nil
+    }
+
+    /// Joins an entry of a streamed text to the last one, if that is one of the same version: a revision for each piece of a text
+    /// would take the square of its length. False if there is none.
+    private mutating func goesOn(with entry: Entry) -> Bool {
+        guard entry.appended != nil, let last = entries.last, last.appended != nil, !last.isReplaced,
+            last.event.sequence < entry.event.sequence, last.revision?.version == entry.revision?.version
+        else { return false }
+        let place = entries.count - 1
+        entries[place].appended?.append(last.event.sequence.rawValue)
+        (entries[place].event, entries[place].revision) = (entry.event, entry.revision)
+        return true
     }
 
     /// The fewest entries for which an index of their versions is made.
@@ -176,6 +189,8 @@ extension MessageRecord {
         /// The remote's own time of the change and its author, as in `MessageWrite`.
         var remoteTime: Timestamp?
         var by: String?
+        /// Of a streamed text that went on, the earlier events whose pieces are joined in this entry; `nil` of any other.
+        var appended: [UInt64]?
 
         /// Whether the event brought a version that no earlier one with the same content replaced.
         var isStandingWrite: Bool { isWrite && !isReplaced }

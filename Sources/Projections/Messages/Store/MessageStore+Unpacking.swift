@@ -182,7 +182,10 @@ extension MessageStore {
             return end(ofWritten: cell).map { body($0.end.since.sequence.rawValue) } ?? ()
         }
         let record = records[Int(cell.last)]
-        for entry in record.entries { body(entry.event.sequence.rawValue) }
+        for entry in record.entries {
+            for sequence in entry.appended ?? [] { body(sequence) }
+            body(entry.event.sequence.rawValue)
+        }
         if let placedBy = record.placedBy { body(placedBy) }
     }
 
