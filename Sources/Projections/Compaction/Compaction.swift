@@ -203,7 +203,7 @@ public enum Compaction {
             var readers: [SourceName: DecoderIdentity] = [:]
             guard session.head > .zero else { return ([], gone, readers) }
             let decoders = try Decoders(inForce: session)
-            let open = Set(try session.kindsBySource().filter { $0.value.contains(where: Decoders.mayRead) }.keys)
+            let open = Set(try session.kindsBySource().filter { $0.value.contains(where: Decoders.isChosen) }.keys)
             var needed = SequenceFinder(needed)
             try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
                 if event.isAct { return true }
@@ -213,7 +213,7 @@ public enum Compaction {
                 } else {
                     assert(gone.last ?? .zero < sequence, "the act's hash is that of an ascending list")
                     gone.append(sequence)
-                    if !open.isEmpty, open.contains(event.source), Decoders.mayRead(event.kind) {
+                    if !open.isEmpty, open.contains(event.source), Decoders.isChosen(event.kind) {
                         readers[event.source] = decoders.identity(of: event.source, event.kind)
                     }
                 }

@@ -94,7 +94,7 @@ public struct LogState: Sendable {
     /// Sets the decoder files by which the next events are read.
     package mutating func use(_ decoders: Decoders) {
         self.decoders = decoders
-        for index in sources.indices { sources[index].parts.decoderFile.use(decoders, for: sources[index].name) }
+        for index in sources.indices { sources[index].parts.use(decoders, for: sources[index].name) }
     }
 
     /// The sources, sorted by name.
@@ -173,7 +173,7 @@ public struct LogState: Sendable {
         sources.append(SourceState(name: name, rules: rules))
         sources[sources.count - 1].context.notesTouched = notesTouched
         sources[sources.count - 1].parts.frameKey = frameKey
-        sources[sources.count - 1].parts.decoderFile.use(decoders, for: name)
+        sources[sources.count - 1].parts.use(decoders, for: name)
         sources[sources.count - 1].parts.commits.isPart = isPart
         sources[sources.count - 1].issues.condenses = condensesIssues
         sources[sources.count - 1].parts.messages.store.share = share

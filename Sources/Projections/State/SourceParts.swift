@@ -35,6 +35,14 @@ struct SourceParts: Codable, Sendable {
         }
     }
 
+    /// Sets what reads the source's next events. A source that declares no app is read as its kinds are.
+    mutating func use(_ decoders: Decoders, for source: SourceName) {
+        decoderFile.use(decoders, for: source)
+        let app = decoders[source]?.app
+        realtime.readsTables = app?.readsTables ?? true
+        itemMessages.readsStreams = app?.readsStreams ?? true
+    }
+
     /// Passes every part to a visitor: decoders first, then folds in the order in which they apply a change. The names
     /// are those of normal forms and facts; facts are stored in logs, so a name must never change.
     @inline(__always)
@@ -114,7 +122,7 @@ extension SourceState {
             return parts.decoderFile.decode(envelope, payload: payload, into: &changes, context: &context)
         }
         switch family {
-        case .generic:
+        case .items where envelope.kind.is(.serverSentEvent) && !parts.itemMessages.readsStreams, .generic:
             parts.itemMessages.heard(envelope)
             parts.decoderFile.noteUnread(envelope.sequence)
         case .git:

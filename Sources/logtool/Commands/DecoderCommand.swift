@@ -15,7 +15,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
             logtool decoder check FILE [LOG] [--source S] [--json]
             logtool decoder infer FILE.har|CAPTURE|LOG [--source S] [--site HOST] [-o FILE] [--json]
             logtool decoder LOG [--json]
-            logtool decoder LOG set SOURCE FILE [--force]
+            logtool decoder LOG set SOURCE FILE|--app NAME [--force]
             logtool decoder LOG unset SOURCE [--force]
             logtool decoder LOG show SOURCE
             logtool decoder explain LOG SEQUENCE [--json]
@@ -62,6 +62,15 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
     )
     var target: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Read rows and event streams of the source as this app's; with set, in place of a file.",
+            valueName: "name"
+        ),
+        transform: AppArgument.parse
+    )
+    var app: BuiltInApp?
+
     @Flag(help: "Set or unset a file although a compaction dropped events that another one had read.")
     var force = false
 
@@ -73,6 +82,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
         case infer(path: String)
         case list(log: String)
         case set(log: String, source: SourceName, file: String)
+        case declare(log: String, source: SourceName, BuiltInApp)
         case unset(log: String, source: SourceName)
         case show(log: String, source: SourceName)
         case explain(log: String, SequenceNumber)
@@ -82,9 +92,12 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
         let task = try task()
         if force {
             switch task {
-            case .set, .unset: break
+            case .set, .declare, .unset: break
             default: throw ValidationError("--force goes with set and unset only")
             }
+        }
+        if app != nil {
+            guard case .declare = task else { throw ValidationError("--app goes with set SOURCE only") }
         }
         if case .infer = task { return }
         if target != nil || site != nil { throw ValidationError("-o and --site go with infer only") }
@@ -111,7 +124,10 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
         }
         switch (words.dropFirst().first, rest.count) {
         case (nil, _): return .list(log: first)
-        case ("set"?, 2): return .set(log: first, source: try Self.source(rest[0]), file: rest[1])
+        case ("set"?, 1):
+            guard let app else { throw ValidationError("write: decoder LOG set SOURCE FILE, or set SOURCE --app NAME") }
+            return .declare(log: first, source: try Self.source(rest[0]), app)
+        case ("set"?, 2) where app == nil: return .set(log: first, source: try Self.source(rest[0]), file: rest[1])
         case ("unset"?, 1): return .unset(log: first, source: try Self.source(rest[0]))
         case ("show"?, 1): return .show(log: first, source: try Self.source(rest[0]))
         case (let word?, _):
@@ -135,6 +151,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
         case .infer(let path): try infer(path)
         case .list(let log): try list(log)
         case .set(let log, let source, let path): try set(try DecoderArgument.file(path), source, log)
+        case .declare(let log, let source, let app): try set(try DecoderFile(declaring: app), source, log)
         case .unset(let log, let source): try set(nil, source, log)
         case .show(let log, let source):
             let text = try decoder(of: source, in: log).text
@@ -197,7 +214,8 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
         let output = output.standardOutput
         let store = try EventStore.open(at: log)
         let shown = DisplayText.escaped(source.rawValue)
-        if file != nil, try store.read({ try !($0.kindsBySource()[source] ?? []).contains(where: Decoders.mayRead) }) {
+        let isMeant = file?.app == nil ? Decoders.mayRead : Decoders.isChosen
+        if file != nil, try store.read({ try !($0.kindsBySource()[source] ?? []).contains(where: isMeant) }) {
             StandardError.line("logtool: warning: the log has no event of source \(shown) that a decoder file reads")
         }
         if let sequence = try DecoderArgument.put(file, source, in: store, isForced: force) {

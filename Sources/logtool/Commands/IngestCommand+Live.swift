@@ -1,14 +1,17 @@
 #if Recorders
 import ArgumentParser
+import EventLog
 import Ingest
 import Projections
 
 extension IngestCommand {
     /// Records a live source until it ends or a signal comes.
     ///
-    /// - Parameter decoder: What is to read the source from now on, too.
+    /// - Parameters:
+    ///   - decoder: What is to read the source from now on, too.
+    ///   - head: behind which the source begins; `nil` if it is not new, or a file reads it.
     /// - Throws: `ExitCode` 128 + signal after a signal, as shells count.
-    func recordLive(_ decoder: DecoderFile?) async throws {
+    func recordLive(_ decoder: DecoderFile?, _ head: SequenceNumber?) async throws {
         let source = try settings().makeSource(follows: live.follow || anyApp.every != nil)
         let options = write.storeOptions(isQuiet: output.quiet)
         let run = LiveIngest(
@@ -22,6 +25,7 @@ extension IngestCommand {
         // The summary is printed also after a signal: what it counts is durable.
         let (summary, signal) = try await run.record(source)
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
+        try AppArgument.judge(source.name, behind: head, in: log, isQuiet: output.quiet)
         if let signal { throw ExitCode(128 + signal) }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import Ingest
+import Projections
 
 /// `logtool ingest LOG SOURCE …`: records what a source gives, once or until it is interrupted.
 ///
@@ -18,16 +19,16 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         abstract: "Record what a source gives; a later run takes only what is new.",
         usage: """
             logtool ingest LOG git REPO [--branch B] [--allow-alternates] [--follow] [options]
-            logtool ingest LOG capture FILE [--kind \(CaptureKind.allCases.map(\.rawValue).joined(separator: "|"))] [--decoder FILE] [options]
-            logtool ingest LOG har FILE [--kind \(HARKind.allCases.map(\.rawValue).joined(separator: "|"))] [--site HOST] [options]
+            logtool ingest LOG capture FILE [--kind \(CaptureKind.allCases.map(\.rawValue).joined(separator: "|"))] [--decoder FILE|--app NAME] [options]
+            logtool ingest LOG har FILE [--kind \(HARKind.allCases.map(\.rawValue).joined(separator: "|"))] [--site HOST] [--decoder FILE|--app NAME] [options]
             logtool ingest LOG github OWNER/NAME [--branch B] [--api URL] [--token-env VAR] [--follow] [options]
-            logtool ingest LOG sse URL [--follow] [--decoder FILE] [options]
-            logtool ingest LOG ws URL [--send TEXT …] [--subprotocol NAME] [--follow] [--decoder FILE] [options]
-            logtool ingest LOG http URL [--every DURATION] [--decoder FILE] [options]
+            logtool ingest LOG sse URL [--follow] [--decoder FILE|--app NAME] [options]
+            logtool ingest LOG ws URL [--send TEXT …] [--subprotocol NAME] [--follow] [--decoder FILE|--app NAME] [options]
+            logtool ingest LOG http URL [--every DURATION] [--decoder FILE|--app NAME] [options]
             logtool ingest LOG status DIR [--pattern GLOB] [--poll DURATION] [--follow] [options]
             logtool ingest LOG cloudkit CONTAINER --token-file FILE --api-token-env VAR [--follow] [options]
             logtool ingest LOG gateway URL [--token-env VAR|--token-file FILE] [--follow] [options]
-            logtool ingest LOG realtime URL --table T … [--api-key-env VAR] [--token-env VAR] [--follow] [options]
+            logtool ingest LOG realtime URL --table T … [--api-key-env VAR] [--token-env VAR] [--app NAME] [--follow] [options]
             """,
         discussion: """
             Makes the log where none is. Every change is stored once, however often it is ingested. Tokens and what \
@@ -134,8 +135,9 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     ///   the log.
     func run() async throws {
         // Without `--follow`, live sources record once what the remote has now.
-        let decoder = try capture.decoder.map { try DecoderArgument.file($0, for: sourceName(), of: log) }
-        if live.follow || ![.git, .capture, .har].contains(kind) { return try await recordLive(decoder) }
+        let decoder = try decoderFile()
+        let head = decoder == nil ? try AppArgument.headBefore(sourceName(), in: log) : nil
+        if live.follow || ![.git, .capture, .har].contains(kind) { return try await recordLive(decoder, head) }
         let progress = output.progress("reading")
         let summary: IngestSummary
         switch kind {
@@ -172,7 +174,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 doubt: notice("warning: ")
             )
             summary = try record(source, progress: progress)
-            if let decoder { _ = try DecoderArgument.put(decoder, source.name, in: EventStore.open(at: log)) }
+            try settle(decoder, source.name, behind: head)
         case .har:
             let source = HARSource(
                 path: address,
@@ -183,13 +185,25 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 note: notice("")
             )
             summary = try record(source, progress: progress)
-            if let decoder { _ = try DecoderArgument.put(decoder, source.name, in: EventStore.open(at: log)) }
+            try settle(decoder, source.name, behind: head)
         // Not reached: `run` has recorded live sources above.
         case .gateway, .realtime, .github, .sse, .ws, .http, .status, .cloudkit:
-            return try await recordLive(decoder)
+            return try await recordLive(decoder, head)
         }
         progress.end()
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
+    }
+
+    /// What is to read the source from now on, by `--decoder` or `--app`.
+    private func decoderFile() throws -> DecoderFile? {
+        if let app = capture.app { return try AppArgument.file(app, for: sourceName(), of: log) }
+        return try capture.decoder.map { try DecoderArgument.file($0, for: sourceName(), of: log) }
+    }
+
+    /// Puts a decoder file in force for a source that was recorded; without one, looks whether its kind is read rightly.
+    private func settle(_ decoder: DecoderFile?, _ source: SourceName, behind head: SequenceNumber?) throws {
+        guard let decoder else { return try AppArgument.judge(source, behind: head, in: log, isQuiet: output.quiet) }
+        _ = try DecoderArgument.put(decoder, source, in: EventStore.open(at: log))
     }
 
     /// What says a guess or a doubt about a saved file, which is no failure; `nil` for `--quiet`.
@@ -271,6 +285,15 @@ struct CaptureSourceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The app of the source: what its rows and event streams are (\(AppArgument.names)).",
+            valueName: "name"
+        ),
+        transform: AppArgument.parse
+    )
+    var app: BuiltInApp?
+
+    @Option(
+        help: ArgumentHelp(
             "Take of a HAR what this host and those below it gave; default of kind raw: the one with most of it.",
             valueName: "host"
         )
@@ -283,7 +306,11 @@ struct CaptureSourceOptions: ParsableArguments {
 
     /// Why the options do not fit a kind of source; `nil` if they do.
     func fault(for source: IngestCommand.Kind) -> String? {
-        switch (source, kind) {
+        if app != nil, decoder != nil { return "--app and --decoder exclude each other" }
+        if app != nil, ![.capture, .har, .sse, .ws, .http, .realtime].contains(source) {
+            return "--app goes with capture, har, sse, ws, http and realtime only"
+        }
+        return switch (source, kind) {
         case (.capture, let kind?) where kind.capture == nil: "a capture has no frames of kind \(kind.rawValue)"
         case (.har, let kind?) where kind.har == nil: "a HAR has no traffic of kind \(kind.rawValue)"
         case (.capture, _) where site != nil: "--site goes with har only"

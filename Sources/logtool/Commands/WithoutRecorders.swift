@@ -1,10 +1,11 @@
 #if !Recorders
+import EventLog
 import Projections
 
 // The commands are parsed in every build, so that help and completions are the same. Only their runs are missing here.
 extension IngestCommand {
     /// Refuses: this build has no live sources.
-    func recordLive(_ decoder: DecoderFile?) async throws {
+    func recordLive(_ decoder: DecoderFile?, _ head: SequenceNumber?) async throws {
         throw Failure.noRecorders("ingest \(kind.rawValue)")
     }
 }

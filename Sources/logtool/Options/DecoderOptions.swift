@@ -105,6 +105,13 @@ enum DecoderArgument {
     static func file(_ path: String, for source: SourceName, of log: String) throws -> DecoderFile {
         let file = try file(path)
         try checkSamples(of: file)
+        return try checked(file, for: source, of: log)
+    }
+
+    /// The same file, if a compaction of the log, which may be missing, does not exclude it.
+    ///
+    /// - Throws: `EngineError` as `Decoders.checkDropped`.
+    static func checked(_ file: DecoderFile, for source: SourceName, of log: String) throws -> DecoderFile {
         do {
             try EventStore.open(at: log).read { try Decoders.checkDropped(file, for: source, in: $0) }
         } catch let error as EventLogError where error.code == .noLog {

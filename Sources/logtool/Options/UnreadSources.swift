@@ -14,8 +14,12 @@ enum UnreadSources {
         let decoders = try Decoders(inForce: session)
         for (source, kinds) in try session.kindsBySource().sorted(by: { $0.key < $1.key }) {
             // Where the file cannot be read, each event is an issue.
-            guard decoders[source] == nil, decoders.fault(of: source) == nil else { continue }
-            let unread = kinds.filter { EventFamily(kind: $0) == .generic }.map(\.rawValue).sorted()
+            guard decoders[source] == nil || decoders[source]?.app != nil, decoders.fault(of: source) == nil else {
+                continue
+            }
+            let readsStreams = decoders[source]?.app?.readsStreams ?? true
+            let unread = kinds.filter { EventFamily(kind: $0) == .generic || !readsStreams && $0.is(.serverSentEvent) }
+                .map(\.rawValue).sorted()
             if unread.isEmpty { continue }
             StandardError.line(
                 DisplayText.escaped(

@@ -100,7 +100,7 @@ struct ConfigurationReader {
         "kind", "address", "as", "branch", "api", "token-env", "token-file", "api-key-env", "api-key-file", "rest",
         "refresh-url", "refresh-file", "intents",
         "tables", "patterns", "poll", "interval", "environment", "allow-alternates", "redact", "send", "subprotocol",
-        "decoder",
+        "decoder", "app",
     ]
 
     /// An error that names the file. It must quote no value that may be a secret in the wrong place (I14).
@@ -194,6 +194,7 @@ struct ConfigurationReader {
         settings.greetings = try texts(mapping, "send", place: place)
         settings.subprotocol = try text(mapping, "subprotocol", place: place)
         settings.decoder = try decoder(mapping, kind, place: place)
+        settings.app = try app(mapping, kind, place: place)
         do {
             settings.redaction = try RedactionRules(texts(mapping, "redact", place: place))
         } catch let error as IngestError {
@@ -213,6 +214,18 @@ struct ConfigurationReader {
             throw failure("\(place): \(error)")
         }
         return path
+    }
+
+    /// The app that the source is of.
+    private func app(_ mapping: JSONObject, _ kind: SourceSettings.Kind, place: String) throws -> BuiltInApp? {
+        guard let text = try text(mapping, "app", place: place) else { return nil }
+        guard [.sse, .ws, .http, .realtime].contains(kind), mapping["decoder"] == nil else {
+            throw failure("\(place): app goes with sse, ws, http and realtime, without decoder")
+        }
+        guard let app = BuiltInApp(rawValue: text) else {
+            throw failure("\(place): app is one of \(AppArgument.names)")
+        }
+        return app
     }
 
     /// YAML scalars arrive as texts here, so only `true` and `false` count.

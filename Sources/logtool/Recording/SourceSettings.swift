@@ -1,6 +1,7 @@
 #if Recorders
 import EventLog
 import Ingest
+import Projections
 
 /// The settings of a live source, from the command line or a file. They name the places of tokens, never tokens (I14).
 /// Each kind uses some of them and ignores the others.
@@ -44,6 +45,8 @@ struct SourceSettings: Hashable, Sendable {
     var subprotocol: String?
     /// The path of the decoder file that reads the source from the recorder's start on (sse, ws, http); `nil` for none.
     var decoder: String?
+    /// The app that the source is of, in place of a decoder file.
+    var app: BuiltInApp?
     /// The tables, with schema and filter where given (realtime).
     var tables: [String] = []
     /// Globs of file names (status); empty for the app's own.

@@ -1,6 +1,7 @@
 #if Recorders
 import EventLog
 import Ingest
+import Projections
 import Logging
 import Metrics
 
@@ -68,6 +69,9 @@ final class Supervisor: Sendable {
                 let source = try entry.settings.makeSource(follows: true)
                 try await source.check()
                 let store = try EventStore.openOrCreate(at: entry.log, options: options)
+                if let app = entry.settings.app {
+                    _ = try DecoderArgument.put(try DecoderFile(declaring: app), source.name, in: store)
+                }
                 if let decoder = entry.settings.decoder {
                     _ = try DecoderArgument.put(try DecoderArgument.file(decoder), source.name, in: store)
                 }

@@ -15,6 +15,8 @@ struct ItemsDecoder: SourceDecoder {
     /// Whether a connection opened before. Only profiles use it.
     private var hasConnected = false
     private(set) var links = ItemLinks()
+    /// Whether Server-Sent Events that no file reads are the app's. Not saved: set again after a load.
+    var readsStreams = true
     /// Saves parsing only: it changes no result and is not saved, so a loaded state begins with an empty one.
     private var memo = TicketMemo()
     /// The last text that was a whole list, for the same purpose.

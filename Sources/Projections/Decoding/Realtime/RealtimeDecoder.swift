@@ -17,6 +17,8 @@ struct RealtimeDecoder: SourceDecoder {
     /// Saves reading only: it changes no result and is not saved, so a loaded state begins with an empty one.
     var shapes = RowShapes()
 
+    /// Whether the tables `conversations` and `tasks` are the app's; if not, their rows are rows. Not saved, as `key`.
+    var readsTables = true
     /// The log's key, for finding repeated changes (I26). Not saved: the owner sets it, and sets it again after a load.
     var key = FrameKey.none
 
@@ -99,7 +101,9 @@ struct RealtimeDecoder: SourceDecoder {
         context: inout FoldContext
     ) {
         // The canonical reading asks for two tables alone, and needs no text of the name.
-        if context.rules.isEmpty { return give(change, to: Keeper(row), into: &changes, context: &context) }
+        if context.rules.isEmpty {
+            return give(change, to: readsTables ? Keeper(row) : .rows, into: &changes, context: &context)
+        }
         let table = row.isPublic ? row.table?.string : context.names.text(change.table)
         apply(change, of: table, into: &changes, context: &context)
     }
@@ -121,7 +125,7 @@ struct RealtimeDecoder: SourceDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        let keeper = Keeper(table)
+        let keeper = readsTables ? Keeper(table) : .rows
         if context.rules.isEmpty { return give(change, to: keeper, into: &changes, context: &context) }
         for change in client.heard(change, of: table, in: context) {
             give(change, to: keeper, into: &changes, context: &context)
