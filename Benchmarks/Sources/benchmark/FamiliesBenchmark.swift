@@ -13,7 +13,8 @@ struct FamiliesBenchmark {
 
     func run() throws -> [Figure] {
         guard let program else { throw ValidationError("families needs --program, a logtool") }
-        return try Traffic.allCases.filter { $0 != .general }.flatMap { try figures(of: $0, program) } + decoded(program) + commits(program)
+        let traffic = Traffic.allCases.filter { $0 != .general }
+        return try traffic.flatMap { try figures(of: $0, program) } + decoded(program) + commits(program)
     }
 
     /// A chat whose frames a decoder file reads, beside the built-in decoder, which reads each of them on its general way.
