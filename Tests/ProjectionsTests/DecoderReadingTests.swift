@@ -148,6 +148,22 @@ import Testing
         #expect(sequences == Set(1...UInt64(count + 1)))
     }
 
+    /// Each piece is an entry of the history, with the text as it was, and stays as it is.
+    @Test func theHistoryOfAStreamHasItsPieces() throws {
+        let payloads =
+            [#"{"op":"start","c":"r","id":"1","by":"ai","text":"é"}"#] + ["a", "é", "b"].map { Self.more("1", $0) }
+        func history(_ count: Int) throws -> [String] {
+            let source = try SourceName("app")
+            let state = try #require(
+                try Self.fold(Array(payloads.prefix(count)), by: Self.streamRules).state(of: source)
+            )
+            let record = state.parts.messages.store.record(at: 0)
+            return record.history.map { "\($0.event.sequence) \($0.revision?.saying.text.string ?? "-")" }
+        }
+        let all = ["1 é", "2 éa", "3 éaé", "4 éaéb"]
+        for count in 1...4 { #expect(try history(count) == Array(all.prefix(count))) }
+    }
+
     // MARK: - Expressions
 
     @Test(arguments: [

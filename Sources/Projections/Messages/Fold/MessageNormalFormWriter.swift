@@ -65,7 +65,10 @@ struct MessageNormalFormWriter: ~Copyable {
         case .live: writer.raw("l")
         case .deleted(let end): write(end)
         }
-        for entry in record.entries { write(entry) }
+        for entry in record.entries {
+            write(entry)
+            for piece in entry.appended ?? [] { number(piece.event.sequence.rawValue, "a") }
+        }
         if let current = record.current {
             let place = record.entries.lastIndex { $0.revision.map { $0.isSame(as: current) } ?? false }
             if let place { write(currentAt: place) } else { write(current) }

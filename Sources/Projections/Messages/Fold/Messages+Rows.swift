@@ -88,8 +88,8 @@ extension Messages {
     /// The entries of a message, with the one for the tip of a branch.
     private func entries(for key: EntityKey, _ context: RowContext) -> [MessageRecord.Entry]? {
         record(for: key).map { record in
-            guard let selection = context.tip.flatMap({ record.selection(at: $0) }) else { return record.entries }
-            return record.entries + [selection]
+            guard let selection = context.tip.flatMap({ record.selection(at: $0) }) else { return record.history }
+            return record.history + [selection]
         }
     }
 

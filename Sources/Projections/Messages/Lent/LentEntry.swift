@@ -92,7 +92,7 @@ extension Messages {
         if !cell.form.isPacked {
             let record = store.record(at: place)
             let selection = tip.flatMap { record.selection(at: $0) }
-            let entries = selection.map { record.entries + [$0] } ?? record.entries
+            let entries = selection.map { record.history + [$0] } ?? record.history
             let places = entries.latePlaces
             for (number, entry) in entries.enumerated() {
                 let late = places[number].map { LentEntry.Late(place: $0, isKnown: entry.arrival == .lateAndKnown) }

@@ -108,6 +108,20 @@ extension MessageRecord.Entry: StateCodable {
     }
 }
 
+extension MessageRecord.Entry.Piece: StateCodable {
+    func write(to encoder: StateEncoder) throws {
+        event.write(to: encoder)
+        encoder.writeNumber(UInt64(textBytes))
+    }
+
+    static func read(from decoder: StateDecoder) throws -> MessageRecord.Entry.Piece {
+        MessageRecord.Entry.Piece(
+            event: try .read(from: decoder),
+            textBytes: Int(truncatingIfNeeded: try UInt64.read(from: decoder))
+        )
+    }
+}
+
 extension MessageRecord.Entry.Arrival: StateCodable {
     func write(to encoder: StateEncoder) { encoder.writeNumber(rawValue) }
 

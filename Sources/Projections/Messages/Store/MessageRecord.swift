@@ -73,16 +73,35 @@ struct MessageRecord: Sendable {
         writes = nil
     }
 
-    /// Joins an entry of a streamed text to the last one, if that is one of the same version: a revision for each piece of a text
-    /// would take the square of its length. False if there is none.
+    /// Joins an entry of a streamed text to the last one, if that has the same version and nothing else changed: a revision for
+    /// each piece of a text would take the square of its length. False if there is none.
     private mutating func goesOn(with entry: Entry) -> Bool {
         guard entry.appended != nil, let last = entries.last, last.appended != nil, !last.isReplaced,
-            last.event.sequence < entry.event.sequence, last.revision?.version == entry.revision?.version
+            last.event.sequence < entry.event.sequence, last.arrival == .inTime, entry.arrival == .inTime,
+            let known = last.revision, let revision = entry.revision, known.version == revision.version
         else { return false }
+        var saying = known.saying
+        saying.text = revision.saying.text
+        guard saying == revision.saying else { return false }
         let place = entries.count - 1
-        entries[place].appended?.append(last.event.sequence.rawValue)
-        (entries[place].event, entries[place].revision) = (entry.event, entry.revision)
+        entries[place].appended?.append(
+            Entry.Piece(event: last.event, textBytes: known.saying.text.string.utf8.count)
+        )
+        (entries[place].event, entries[place].revision) = (entry.event, revision)
         return true
+    }
+
+    /// The entries with those that were joined apart, in log order. Cost: O(entries and texts).
+    var history: [Entry] {
+        if entries.allSatisfy({ $0.appended?.isEmpty ?? true }) { return entries }
+        return entries.flatMap { entry in
+            (entry.appended ?? []).map { piece in
+                var earlier = entry
+                (earlier.event, earlier.appended) = (piece.event, [])
+                earlier.revision = entry.revision?.beginning(textBytes: piece.textBytes)
+                return earlier
+            } + [entry]
+        }
     }
 
     /// The fewest entries for which an index of their versions is made.
@@ -189,8 +208,14 @@ extension MessageRecord {
         /// The remote's own time of the change and its author, as in `MessageWrite`.
         var remoteTime: Timestamp?
         var by: String?
-        /// Of a streamed text that went on, the earlier events whose pieces are joined in this entry; `nil` of any other.
-        var appended: [UInt64]?
+        /// Of a streamed text that went on, the earlier entries that are joined in this one; `nil` of any other.
+        var appended: [Piece]?
+
+        /// An entry that was joined: its text is the beginning of the later one's.
+        struct Piece: Sendable {
+            let event: EventReference
+            let textBytes: Int
+        }
 
         /// Whether the event brought a version that no earlier one with the same content replaced.
         var isStandingWrite: Bool { isWrite && !isReplaced }

@@ -19,6 +19,13 @@ struct MessageRevision: Sendable {
         self.init(version: write.version, order: write.order, saying: write.saying)
     }
 
+    /// The version with the beginning of its text.
+    func beginning(textBytes: Int) -> MessageRevision {
+        var saying = saying
+        saying.text = MessageText(String(decoding: saying.text.string.utf8.prefix(textBytes), as: UTF8.self))
+        return MessageRevision(version: version, order: order, saying: saying)
+    }
+
     /// What versions of one message are compared by.
     var rank: Rank { Rank(version: version) }
 

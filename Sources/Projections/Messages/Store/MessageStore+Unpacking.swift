@@ -183,7 +183,7 @@ extension MessageStore {
         }
         let record = records[Int(cell.last)]
         for entry in record.entries {
-            for sequence in entry.appended ?? [] { body(sequence) }
+            for piece in entry.appended ?? [] { body(piece.event.sequence.rawValue) }
             body(entry.event.sequence.rawValue)
         }
         if let placedBy = record.placedBy { body(placedBy) }
