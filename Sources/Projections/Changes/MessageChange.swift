@@ -96,6 +96,8 @@ struct MessageMembers: OptionSet, Codable, Sendable {
     static let version = MessageMembers(rawValue: 256)
     /// The text is what a streamed message goes on with, not the whole of it.
     static let appended = MessageMembers(rawValue: 512)
+    /// The text goes on, and nothing else changes.
+    static let piece: MessageMembers = [.content, .appended]
 
     init(rawValue: UInt16) {
         self.rawValue = rawValue

@@ -2,7 +2,7 @@ import EventLog
 
 /// The text of a message. A type of its own, so that it can become a reference into the log.
 struct MessageText: Hashable, Codable, Sendable {
-    private let text: ExactText
+    private var text: ExactText
 
     init(_ text: String) {
         self.text = ExactText(text)
@@ -10,6 +10,15 @@ struct MessageText: Hashable, Codable, Sendable {
 
     /// The text itself.
     var string: String { text.string }
+
+    /// Goes on with a text. Cost: that text's length on average, unless a copy of this one is kept.
+    mutating func append(_ more: String) {
+        var string = text.string
+        // Nothing else may hold the text, or it would be copied.
+        text = ExactText("")
+        string.append(more)
+        text = ExactText(string)
+    }
 }
 
 /// The content of a version. Versions with equal content are repeats of one another. `nil` is an absent member, unlike an
@@ -86,6 +95,12 @@ struct MessageSaying: Sendable {
         get { storage.members.text }
         set { own().members.text = newValue }
     }
+
+    /// True if both are unchanged copies of one saying; false proves nothing.
+    func isSameCopy(of other: MessageSaying) -> Bool { storage === other.storage }
+
+    /// Goes on with the text. Cost: as `MessageText.append`, unless a copy of the saying is kept.
+    mutating func append(_ more: String) { own().members.text.append(more) }
 
     /// The author's id or address, and the name for display that this version gave.
     var author: String? {

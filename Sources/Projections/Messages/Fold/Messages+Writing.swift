@@ -4,6 +4,7 @@ extension Messages {
     /// Applies a version that arrived, in whatever order versions and deletions come. Does nothing for a message that a
     /// compaction dropped.
     mutating func write(_ write: MessageWrite, in context: inout FoldContext) {
+        if write.appends, takePiece(write, in: &context) { return }
         guard let write = met(write, context.rules) else { return }
         if addWritten(write, in: &context) { return }
         guard let place = place(for: write.key, isOfServer: write.isOfServer) else { return }
@@ -18,6 +19,20 @@ extension Messages {
                 record.writeByVersion(write, isGone: fate != nil, at: event)
             }
         }
+    }
+
+    /// Takes a piece of a streamed text; false, without a change, where it changes more, or the message needs the long way.
+    private mutating func takePiece(_ write: MessageWrite, in context: inout FoldContext) -> Bool {
+        guard case .patches(.piece, _) = write.meeting, context.rules.isEmpty, let place = store.place(of: write.key),
+            store.cells[place].form == .record, fates.fate(of: write.key.channel) == nil
+        else { return false }
+        // A place in the remote's own list is noted by the long way.
+        if case .at = write.order { return false }
+        let (text, event) = (write.saying.text.string, context.event)
+        Steps.count(text.utf8.count)
+        var isTaken = false
+        change(place, in: &context) { isTaken = $0.takePiece(text, at: event) }
+        return isTaken
     }
 
     /// The version as it meets a message: `nil` if it changes nothing, one that has some members with the others of the

@@ -91,6 +91,33 @@ struct MessageRecord: Sendable {
         return true
     }
 
+    /// Takes a piece of a streamed text in place, as `goesOn` would: a copy of the text for each piece would take the square of
+    /// its length. False, without a change, if the last entry is not one of the current version that goes on.
+    mutating func takePiece(_ more: String, at event: EventReference) -> Bool {
+        guard let textBytes = textBytes(before: event) else { return false }
+        if more.isEmpty { return true }
+        let place = entries.count - 1
+        guard let order = current?.order, var revision = entries[place].revision else { return false }
+        // Whoever else holds the text would make a copy of it.
+        current = nil
+        entries[place].revision = nil
+        revision.append(more)
+        let piece = Entry.Piece(event: entries[place].event, textBytes: textBytes)
+        entries[place].appended?.append(piece)
+        (entries[place].event, entries[place].revision) = (event, revision)
+        current = MessageRevision(version: revision.version, order: order, saying: revision.saying)
+        return true
+    }
+
+    /// The length of the current text if a piece may go on with it; else `nil`.
+    private func textBytes(before event: EventReference) -> Int? {
+        guard case .live = standing, let current, let last = entries.last, last.appended != nil, !last.isReplaced,
+            last.arrival == .inTime, last.event.sequence < event.sequence, let known = last.revision,
+            known.version == current.version, known.saying.isSameCopy(of: current.saying)
+        else { return nil }
+        return current.saying.text.string.utf8.count
+    }
+
     /// The entries with those that were joined apart, in log order. Cost: O(entries and texts).
     var history: [Entry] {
         if entries.allSatisfy({ $0.appended?.isEmpty ?? true }) { return entries }

@@ -7,7 +7,7 @@ struct MessageRevision: Sendable {
 
     let version: Timestamp?
     var order: MessageOrder
-    let saying: Saying
+    private(set) var saying: Saying
 
     init(version: Timestamp?, order: MessageOrder, saying: Saying) {
         self.version = version
@@ -18,6 +18,9 @@ struct MessageRevision: Sendable {
     init(_ write: MessageWrite) {
         self.init(version: write.version, order: write.order, saying: write.saying)
     }
+
+    /// Goes on with the text. Cost: as `MessageText.append`.
+    mutating func append(_ more: String) { saying.append(more) }
 
     /// The version with the beginning of its text.
     func beginning(textBytes: Int) -> MessageRevision {
