@@ -73,7 +73,8 @@ import Testing
     /// Batches that were committed stay, and the message counts them; the next run goes on from there.
     @Test(.enabled(if: SmallDisk.isAvailable, "this user may not mount a file system"))
     func anIngestThatRunsOutOfRoomSaysWhatIsInTheLog() throws {
-        try folder.write(SampleCaptures.gateway(messages: 9_000), to: "large.ndjson")
+        let padding = String(repeating: ".", count: 60)
+        try folder.write(SampleCaptures.gateway(messages: 9_000, padding: padding), to: "large.ndjson")
         let ingest = "ingest L capture large.ndjson --kind gateway --as guild"
         let run = try SmallDisk(folder, bytes: 3 << 20).run([
             .tool(ingest), .tool("verify L"), .tool("replay L --digest"), .tool(ingest), .tool("verify L"), .grow,

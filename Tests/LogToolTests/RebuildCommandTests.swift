@@ -41,8 +41,6 @@ import Testing
                 sql: "SELECT content FROM messages ORDER BY source, channel, sort"
             )
             #expect(contents == ["message 1", "message 2", "message 3"])
-            let parents = try String.fetchAll(database, sql: "SELECT parent FROM replies ORDER BY child")
-            #expect(parents == ["1001", "1002"])
             let sequence = try String.fetchOne(database, sql: "SELECT value FROM meta WHERE name = 'sequence'")
             #expect(sequence == "5")
             let digest = try String.fetchOne(database, sql: "SELECT value FROM meta WHERE name = 'digest'")
@@ -103,8 +101,8 @@ import Testing
             let rows = try DatabaseQueue(path: folder.path("c.sqlite")).read {
                 try Row.fetchAll($0, sql: "SELECT id, tags, parent, c1, c69, c70 FROM m ORDER BY id")
             }
-            #expect(rows.map { $0["parent"] as String? } == Array([nil, "1001", "1002"].prefix(rows.count)))
             for row in rows {
+                #expect(row["parent"] == nil as String?)
                 #expect(row["tags"] == nil as String? && row["c1"] == nil as String? && row["c69"] == nil as String?)
                 #expect(row["c70"] as String? == row["id"])
             }

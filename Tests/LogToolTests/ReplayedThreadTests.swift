@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -50,6 +51,14 @@ import Testing
         #expect(!text.contains("ada: message 2") && !text.contains("message 1"))
         #expect(try replay("--tail", "0").output.contains("  … 3 earlier messages\n"))
         #expect(try replay("--tail", "9").output == replay().output)
+    }
+
+    @Test func aCacheHasTheReplies() throws {
+        #expect(try ToolRun.run(["rebuild", "L", "--to", "c.sqlite"], in: folder).exitCode == 0)
+        let parents = try DatabaseQueue(path: folder.path("c.sqlite")).read {
+            try String.fetchAll($0, sql: "SELECT parent FROM replies ORDER BY child")
+        }
+        #expect(parents == ["1001", "1002"])
     }
 
     private func replay(_ options: String...) throws -> ToolRun {
