@@ -2,7 +2,7 @@
 public struct ExpressionError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The place in the text, in characters from 1; 1 if the answer is neither true nor false.
     public let column: Int
-    /// What is wrong there, and what would be right.
+    /// The mistake at that place, and how to mend it.
     public let reason: String
 
     /// The column and the reason.

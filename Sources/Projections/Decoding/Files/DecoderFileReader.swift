@@ -42,7 +42,7 @@ struct DecoderFileReader {
         let app = try members.word("app", of: BuiltInApp.allCases.map(\.rawValue))
         if let app {
             parts.app = BuiltInApp(rawValue: app)
-            // What is built in has neither rules nor samples.
+            // The app is built in, so the file has no rules and no samples.
             try members.allow(["decoder", "app"])
             return parts
         }

@@ -1,7 +1,7 @@
 import EventLog
 
-/// What is kept of earlier events for later ones: by a file for a connection or for a thing (`keep`), by a registered decoder for
-/// its source.
+/// The values of earlier events that later events read. A file keeps them for a connection or a thing (`keep`), a registered
+/// decoder for its source.
 ///
 /// What an event reads here follows from the events that changed a value, all of which a compaction keeps.
 struct DecoderKept: Codable, Sendable {

@@ -30,7 +30,7 @@ struct DecoderScope {
     /// are not read at all: each element could repeat them.
     private static let outerTextBytesMax = 4096
 
-    /// What is the same for all copies of the scope.
+    /// Shared by all copies of the scope.
     private let memory: Memory
     /// The payload first.
     private var levels: [Level]
@@ -296,7 +296,7 @@ struct DecoderScope {
         /// The effect that reads, and what was read, if that is traced.
         var effect = (name: "", line: 0)
         var reads: [DecoderRead] = []
-        /// What is kept of earlier events, while it is lent.
+        /// The kept values, lent by the decoder while it reads the event.
         var kept = DecoderKept()
         private var last: (text: ExactText, value: JSONValue?)?
 
