@@ -236,9 +236,9 @@ package struct KeptTexts: Sendable {
 }
 
 extension Decoders {
-    /// Whether a decoder file reads an event.
+    /// Whether the rules of a decoder file read an event.
     fileprivate func readsByFile(_ draft: DraftEvent) -> Bool {
-        Self.mayRead(draft.kind) && self[draft.source] != nil
+        Self.mayRead(draft.kind) && rules(of: draft.source) != nil
     }
 }
 
@@ -249,7 +249,7 @@ extension Anonymizer {
     /// - Parameter operation: The operation's name in the error.
     static func refuse(_ decoders: Decoders, of events: [CandidateEvent], _ operation: String) throws {
         let read = events.first {
-            decoders[$0.draft.source] == nil && decoders.reads($0.draft.kind, of: $0.draft.source)
+            decoders.rules(of: $0.draft.source) == nil && decoders.reads($0.draft.kind, of: $0.draft.source)
         }
         guard let source = read?.draft.source else { return }
         throw EngineError(

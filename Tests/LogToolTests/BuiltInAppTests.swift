@@ -139,6 +139,21 @@ import Testing
         #expect(try items() == 1)
     }
 
+    /// A declared app is read by the built-in decoders, also while its log is anonymized.
+    @Test func aDeclaredAppIsAnonymizedAsBuiltIn() throws {
+        let list = try capture(
+            ["data: {\"id\":\"k1\",\"title\":\"secret leeks\",\"status\":\"open\"}\n\n"],
+            "tickets.ndjson"
+        )
+        try run("ingest", log, "capture", list, "--kind", "sse", "--as", "list", "--app", "punchlist")
+        try run("anonymize", log, "-o", "other.eventlog")
+        let other = try JSONValue.parse(try ToolRun.run(["replay", "other.eventlog", "--json"], in: folder).output)
+        #expect(other["items"]?.array?.count == 1)
+        #expect(other["items"]?.array?.first?["status"]?.string == "open")
+        #expect(!other.canonicalText.contains("leeks"))
+        #expect(try run("decoder", "explain", log, "1", fails: 1).errors.contains("no decoder file with rules"))
+    }
+
     @Test func aFileThatDeclaresAnAppHasNoRules() throws {
         for (text, reason) in [
             ("decoder: a/1\napp: nobody\n", "app is one of retrocast"),

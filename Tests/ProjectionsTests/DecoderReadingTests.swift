@@ -8,10 +8,10 @@ import Testing
 
 /// What decoder files keep of earlier events, streamed texts, expressions, and that a payload is read alike whatever else it has.
 @Suite struct DecoderReadingTests {
-    private static func fold(_ payloads: [String], by rules: String) throws -> LogState {
+    private static func fold(_ payloads: [String], by rules: String, _ head: String = "") throws -> LogState {
         var state = LogState()
         var decoders = Decoders()
-        decoders[try SourceName("app")] = try DecoderFile(DecoderFileTests.file(rules))
+        decoders[try SourceName("app")] = try DecoderFile(DecoderFileTests.file(rules, head))
         state.use(decoders)
         for (place, payload) in payloads.enumerated() {
             let attributes: Attributes = payload.contains(#""out":1"#) ? ["dir": "out"] : .none
@@ -162,6 +162,38 @@ import Testing
         }
         let all = ["1 é", "2 éa", "3 éaé", "4 éaéb"]
         for count in 1...4 { #expect(try history(count) == Array(all.prefix(count))) }
+    }
+
+    /// Random streams give what the page says: a piece goes on with the text that stands, an edit replaces it, what is deleted
+    /// stays so. In the remote's own order each piece takes the way that an edit takes; both ways agree.
+    @Test(arguments: 1...10 as ClosedRange<UInt64>) func anyStreamGivesWhatThePageSays(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var (payloads, model, gone): ([String], [String: String], Set<String>) = ([], [:], [])
+        for number in 0..<80 {
+            let id = "\(Int.random(in: 1...3, using: &random))"
+            let text = ["", "a", "é", "\(number) "].randomElement(using: &random) ?? ""
+            switch Int.random(in: 0...9, using: &random) {
+            case 0:
+                payloads.append(#"{"op":"start","c":"r","id":"\#(id)","by":"ai","text":"\#(text)"}"#)
+                if !gone.contains(id), model[id] == nil { model[id] = text }
+            case 1:
+                payloads.append(#"{"op":"edit","c":"r","id":"\#(id)","text":"\#(text)"}"#)
+                // The page: a patch makes a message that is not known if it tells its content.
+                if !gone.contains(id) { model[id] = text }
+            case 2 where number % 3 == 0:
+                payloads.append(#"{"op":"gone","c":"r","id":"\#(id)"}"#)
+                (model[id], _) = (nil, gone.insert(id))
+            default:
+                let tags = Bool.random(using: &random) ? #","tags":["t"]"# : ""
+                payloads.append(#"{"op":"more","c":"r","id":"\#(id)","text":"\#(text)"\#(tags)}"#)
+                model[id]? += text
+            }
+        }
+        let expected = model.map { "\($0.key) \($0.value)" }.sorted()
+        for head in ["", "order: creation", "order: place"] {
+            let state = try Self.fold(payloads, by: Self.streamRules, head)
+            #expect(Self.messages(state, "id", "content").sorted() == expected, "\(head)")
+        }
     }
 
     // MARK: - Expressions

@@ -15,9 +15,9 @@ extension DecoderCommand {
             guard let event = try session.event(at: sequence) else {
                 throw Failure("explain the event at \(sequence): the log holds no such event", exitCode: Outcome.no)
             }
-            guard let file = try Decoders(inForce: session)[event.envelope.source] else {
+            guard let file = try Decoders(inForce: session).rules(of: event.envelope.source) else {
                 throw Failure(
-                    "explain the event at \(sequence): source \(event.envelope.source) has no decoder file; set one with: logtool "
+                    "explain the event at \(sequence): source \(event.envelope.source) has no decoder file with rules; set one with: logtool "
                         + "decoder \(log) set \(event.envelope.source) FILE",
                     exitCode: Outcome.no
                 )

@@ -151,7 +151,7 @@ struct DecoderCommand: ParsableCommand, ExplainedCommand {
         case .infer(let path): try infer(path)
         case .list(let log): try list(log)
         case .set(let log, let source, let path): try set(try DecoderArgument.file(path), source, log)
-        case .declare(let log, let source, let app): try set(try DecoderFile(declaring: app), source, log)
+        case .declare(let log, let source, let app): try set(DecoderFile(declaring: app), source, log)
         case .unset(let log, let source): try set(nil, source, log)
         case .show(let log, let source):
             let text = try decoder(of: source, in: log).text

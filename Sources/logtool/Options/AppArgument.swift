@@ -19,7 +19,7 @@ enum AppArgument {
     ///
     /// - Throws: `EngineError` as `Decoders.checkDropped`, before anything is recorded.
     static func file(_ app: BuiltInApp, for source: SourceName, of log: String) throws -> DecoderFile {
-        try DecoderArgument.checked(try DecoderFile(declaring: app), for: source, of: log)
+        try DecoderArgument.checked(DecoderFile(declaring: app), for: source, of: log)
     }
 
     /// The head of a log that has no event of a source yet and no act that says what reads it; `nil` of any other.
@@ -41,7 +41,7 @@ enum AppArgument {
         guard let head else { return }
         let store = try EventStore.open(at: log)
         guard let doubt = try store.read({ try BuiltInApp.doubt(of: source, behind: head, in: $0) }) else { return }
-        _ = try DecoderArgument.put(try DecoderFile(declaring: .none), source, in: store)
+        _ = try DecoderArgument.put(DecoderFile(declaring: .none), source, in: store)
         if isQuiet { return }
         StandardError.line(
             DisplayText.escaped(

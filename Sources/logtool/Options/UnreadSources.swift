@@ -14,9 +14,7 @@ enum UnreadSources {
         let decoders = try Decoders(inForce: session)
         for (source, kinds) in try session.kindsBySource().sorted(by: { $0.key < $1.key }) {
             // Where the file cannot be read, each event is an issue.
-            guard decoders[source] == nil || decoders[source]?.app != nil, decoders.fault(of: source) == nil else {
-                continue
-            }
+            guard decoders.rules(of: source) == nil, decoders.fault(of: source) == nil else { continue }
             let readsStreams = decoders[source]?.app?.readsStreams ?? true
             let unread = kinds.filter { EventFamily(kind: $0) == .generic || !readsStreams && $0.is(.serverSentEvent) }
                 .map(\.rawValue).sorted()

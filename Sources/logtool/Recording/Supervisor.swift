@@ -70,7 +70,7 @@ final class Supervisor: Sendable {
                 try await source.check()
                 let store = try EventStore.openOrCreate(at: entry.log, options: options)
                 if let app = entry.settings.app {
-                    _ = try DecoderArgument.put(try DecoderFile(declaring: app), source.name, in: store)
+                    _ = try DecoderArgument.put(DecoderFile(declaring: app), source.name, in: store)
                 }
                 if let decoder = entry.settings.decoder {
                     _ = try DecoderArgument.put(try DecoderArgument.file(decoder), source.name, in: store)

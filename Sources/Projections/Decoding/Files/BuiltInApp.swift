@@ -16,9 +16,17 @@ public enum BuiltInApp: String, CaseIterable, Sendable {
 
 extension DecoderFile {
     /// The file that declares that a source is of an app.
-    ///
-    /// - Throws: `DecoderFileError` never: the text is one.
-    public convenience init(declaring app: BuiltInApp) throws(DecoderFileError) {
-        try self.init("decoder: \(app.rawValue)/1\napp: \(app.rawValue)\n")
+    public convenience init(declaring app: BuiltInApp) {
+        self.init(
+            name: "\(app.rawValue)/1",
+            text: "decoder: \(app.rawValue)/1\napp: \(app.rawValue)\n",
+            app: app,
+            envelope: nil,
+            absences: DecoderAbsences(),
+            dedupe: nil,
+            order: .id,
+            rules: [],
+            samples: []
+        )
     }
 }

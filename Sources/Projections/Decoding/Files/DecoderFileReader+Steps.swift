@@ -83,7 +83,7 @@ extension DecoderFileReader {
         var inner = shapes[shapeName] ?? [:]
         let ids = try members["at"].map { node throws(DecoderFileError) in try values(node, of: "at") } ?? [:]
         let outer = try members["with"].map { node throws(DecoderFileError) in try values(node, of: "with") } ?? [:]
-        let (idNames, memberNames) = (subject.ids.map { "\($0)" }, subject.members.map { "\($0)" })
+        let (idNames, memberNames) = (subject.ids.map(\.text), subject.members.map(\.text))
         for member in ids.keys.sorted() where !idNames.contains(member) {
             throw DecoderFileError(
                 members.line("at"),
@@ -99,7 +99,7 @@ extension DecoderFileReader {
             )
         }
         let lacking = subject.ids.filter { id in
-            ids["\(id)"] == nil && inner["\(id)"] == nil && !subject.optionalIDs.contains(id)
+            ids[id.text] == nil && inner[id.text] == nil && !subject.optionalIDs.contains(id)
         }
         if let id = lacking.first, operation != .clear || id == .channel || id == .id {
             throw DecoderFileError(

@@ -5,9 +5,11 @@ enum DecoderName: Int, CaseIterable, Sendable {
     case name, kind, topic, text, done, status, created, order, parent, section, assignee, due, labels, doneAt
     case project, timestamp, device
 
-    private static let all: [String: DecoderName] = Dictionary(
-        uniqueKeysWithValues: allCases.map { ("\($0)", $0) }
-    )
+    private static let texts = allCases.map { "\($0)" }
+    private static let all: [String: DecoderName] = Dictionary(uniqueKeysWithValues: allCases.map { ($0.text, $0) })
+
+    /// The name as a file writes it.
+    var text: String { Self.texts[rawValue] }
 
     /// The name that a file writes; `nil` for any other.
     init?(_ text: String) {

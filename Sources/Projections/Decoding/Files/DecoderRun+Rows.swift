@@ -4,6 +4,8 @@ import EventLog
 extension DecoderRun {
     /// The most bytes of the values of one change: a file may name one value many times.
     private static let rowBytesMax = 8 << 20
+    /// The names that are no columns.
+    private static let rowNames = Set((DecoderEffect.Subject.row.ids + DecoderEffect.Subject.row.members).map(\.text))
 
     mutating func row(_ reader: EffectReader, _ line: Int?) {
         guard let table = id(.table, reader, line), let id = id(.id, reader, line) else { return }
@@ -66,9 +68,8 @@ extension DecoderRun {
         let effect = reader.effect
         var members: [JSONObject.Member] = []
         var named: Set<ExactText> = []
-        let reserved = Set((effect.subject.ids + effect.subject.members).map { "\($0)" })
         let stated = (effect.members.pairs + effect.outerMembers.pairs).map(\.name)
-        for name in Set(stated).subtracting(reserved).sorted() {
+        for name in Set(stated).subtracting(Self.rowNames).sorted() {
             guard let value = reader.value(named: name) else { continue }
             named.insert(ExactText(name))
             members.append(JSONObject.Member(name: name, value: value))

@@ -76,7 +76,7 @@ extension DecoderRun {
         var extra: [JSONObject.Member] = []
         for name in members {
             guard let value = reader.value(name), value != .null else { continue }
-            extra.append(JSONObject.Member(name: "\(name)", value: value))
+            extra.append(JSONObject.Member(name: name.text, value: value))
         }
         let done = reader.value(.done)
         changes.append(

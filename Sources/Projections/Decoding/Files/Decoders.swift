@@ -37,6 +37,9 @@ public struct Decoders: Sendable {
         set { files[source] = newValue }
     }
 
+    /// The file whose rules read a source; `nil` where it has none, or one that declares an app.
+    package func rules(of source: SourceName) -> DecoderFile? { files[source].flatMap { $0.app == nil ? $0 : nil } }
+
     /// The sources that have a file, by name.
     public var sources: [SourceName] { files.keys.sorted() }
 

@@ -49,11 +49,11 @@ struct EffectReader {
         _ body: (DecoderScope, DecoderValue) -> Result
     ) -> Result? {
         if let value = outside[name] {
-            outer.noteRead("\(name)", value)
+            outer.noteRead(name.text, value)
             return body(outer, value)
         }
         guard let value = effect.members[name] else { return nil }
-        inner.noteRead("\(name)", value)
+        inner.noteRead(name.text, value)
         return body(inner, value)
     }
 }

@@ -134,7 +134,7 @@ extension Decoders {
 extension Decoders {
     /// Whether a decoder file or a registered decoder is meant for events of a kind and source.
     package func reads(_ kind: EventKind, of source: SourceName) -> Bool {
-        if self[source] != nil || fault(of: source) != nil { return true }
+        if rules(of: source) != nil || fault(of: source) != nil { return true }
         return registered.kinds[kind] != nil || registered.sources[source] != nil
     }
 }

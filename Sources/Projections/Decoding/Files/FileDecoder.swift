@@ -115,8 +115,7 @@ struct FileDecoder: SourceDecoder {
 
     /// Sets the file and the registered decoders by which the next events are read.
     mutating func use(_ decoders: Decoders, for source: SourceName) {
-        let chosen = decoders[source]
-        (file, fault) = (chosen?.app == nil ? chosen : nil, decoders.fault(of: source))
+        (file, fault) = (decoders.rules(of: source), decoders.fault(of: source))
         (registered, kinds) = (decoders.registered.sources[source], decoders.registered.kinds)
         isTraced = decoders.traces
     }
