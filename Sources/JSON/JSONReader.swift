@@ -21,7 +21,7 @@ package struct JSONReader {
 
     /// What kind of value comes next.
     @usableFromInline
-    package enum Kind {
+    package enum Kind: BitwiseCopyable {
         case object, array, string, number, bool, null
     }
 

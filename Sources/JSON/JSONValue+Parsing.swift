@@ -80,16 +80,10 @@ struct JSONBuilder: ~Copyable {
         let isObject: Bool
         /// Where its values begin in `values`.
         let start: Int
-        /// How much of it is read.
-        let extent: JSONSelection.Extent
         /// The name whose value is being read; empty in an array.
         var name = ""
-        /// How much of that value is read; of an array, of each element.
-        var inner: JSONSelection.Extent
     }
 
-    /// The members that are read; all if `nil`.
-    private let selection: JSONSelection?
     var allowsRepeatedNames = true
     /// Whether half a surrogate pair in an escape becomes U+FFFD; if not, it is a fault.
     var allowsHalves = true
@@ -103,8 +97,8 @@ struct JSONBuilder: ~Copyable {
         self.init(JSONReader(bytes))
     }
 
-    init(_ reader: JSONReader, only selection: JSONSelection? = nil) {
-        (self.reader, self.selection) = (reader, selection)
+    init(_ reader: JSONReader) {
+        self.reader = reader
     }
 
     mutating func build() throws(JSONError) -> JSONValue {
@@ -158,30 +152,16 @@ struct JSONBuilder: ~Copyable {
     }
 
     private mutating func enter(isObject: Bool) {
-        let extent = levels.last?.inner ?? (selection == nil ? .whole : .named)
-        levels.append(Level(isObject: isObject, start: values.count, extent: extent, inner: extent))
+        levels.append(Level(isObject: isObject, start: values.count))
     }
 
     /// Whether another value follows in the innermost level; if not, the reader leaves that level.
     private mutating func hasNext() throws(JSONError) -> Bool {
         let place = levels.count - 1
         guard levels[place].isObject else { return try reader.nextElement() }
-        while let name = try reader.nextMember() {
-            if levels[place].extent != .whole, let selection {
-                if let entry = selection.place(of: name) {
-                    (levels[place].name, levels[place].inner) = selection[entry]
-                    return true
-                }
-                if levels[place].extent == .named {
-                    try reader.skip()
-                    continue
-                }
-                levels[place].inner = .named
-            }
-            levels[place].name = try string(name)
-            return true
-        }
-        return false
+        guard let name = try reader.nextMember() else { return false }
+        levels[place].name = try string(name)
+        return true
     }
 
     private func string(_ text: JSONText) throws(JSONError) -> String {

@@ -125,6 +125,31 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// Writes a value: numbers as they were written, members in their order. Recursive: a value that was parsed has at most
+    /// `JSONReader.depthMax` levels.
+    package mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let truth): literal(truth)
+        case .number(let number):
+            separate()
+            bytes.append(contentsOf: number.text.utf8)
+            needsComma = true
+        case .string(let text): string(text)
+        case .array(let elements):
+            begin("[")
+            for element in elements { self.value(element) }
+            end("]")
+        case .object(let object):
+            begin("{")
+            for member in object.members {
+                name(of: member.name)
+                self.value(member.value)
+            }
+            end("}")
+        }
+    }
+
     /// The number of bytes that `string` would write for a text, quotes included. For limits that must be known before
     /// a text is written. Cost: one search for bytes to escape.
     package static func length(ofString text: UnsafeBufferPointer<UInt8>) -> Int {

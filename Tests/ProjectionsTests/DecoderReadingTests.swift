@@ -232,49 +232,4 @@ import Testing
             try DecoderFile(DecoderFileTests.file("when: 'type ==' \n  make: channel\n  at: {id: /id}"))
         }
     }
-
-    // MARK: - What is read of a payload
-
-    /// Members that no rule names are passed over, which changes nothing: neither where loops take all members, nor where values
-    /// are taken whole, nor where a payload is broken.
-    @Test(arguments: [
-        ("each: /all\n  make: row\n  at: {table: {text: t}, id: key}\n  columns: .", true),
-        ("each: /all\n  make: channel\n  at: {id: key}\n  with: {name: /n}", false),
-        ("replace: row\n  at: {table: {text: t}, id: /id}\n  with: {data: /all}", false),
-        ("make: message\n  at: {channel: {text: c}, id: /id}\n  with: {content: /n, attachments: /files}", false),
-        ("when: {/all: {same: /other}}\n  make: channel\n  at: {id: /id}", false),
-        (
-            "make: message\n  at: {channel: {text: c}, id: /list/1}\n  with: {content: {json: /text, at: /deep/0}}",
-            false
-        ),
-    ])
-    func passingOverMembersChangesNothing(rule: String, readsAll: Bool) throws {
-        let file = try DecoderFile(DecoderFileTests.file(rule))
-        #expect((file.selection == nil) == readsAll)
-        var random = SeededGenerator(seed: 7)
-        let names = ["all", "id", "n", "files", "other", "list", "text", "x", "yy", "\\u0061ll", "none"]
-        func value(_ depth: Int) -> String {
-            switch Int.random(in: 0...(depth > 3 ? 3 : 6), using: &random) {
-            case 0: return "\(Int.random(in: 0...3, using: &random))"
-            case 1: return #""a""#
-            case 2: return #""{\"deep\":[7]}""#
-            case 3: return ["null", "true", "nul", "\"\\ud800\""].randomElement(using: &random) ?? ""
-            case 4: return "[" + (0..<2).map { _ in value(depth + 1) }.joined(separator: ",") + "]"
-            default:
-                let members = (0..<4).map { _ in
-                    "\"\(names.randomElement(using: &random) ?? "")\":\(value(depth + 1))"
-                }
-                return "{" + members.joined(separator: ",") + "}"
-            }
-        }
-        let source = try SourceName("app")
-        for _ in 0..<400 {
-            let payload = value(0)
-            var (some, all) = (DecoderTrial(file, source: source), DecoderTrial(file, source: source, traces: true))
-            let read = try DecoderFileTests.read(payload, &some, at: 1)
-            let whole = try DecoderFileTests.read(payload, &all, at: 1)
-            #expect(read.changes == whole.changes, "\(payload)")
-            #expect(read.issues == whole.issues, "\(payload)")
-        }
-    }
 }

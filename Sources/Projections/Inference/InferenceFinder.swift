@@ -213,7 +213,7 @@ struct InferenceFinder {
             var rows: [(text: String, time: Timestamp)] = []
             for instance in found.statistics.instances {
                 guard let id = instance.value.value(at: found.message.id)?.idText,
-                    let time = instance.value.value(at: place).flatMap(form.instant)
+                    let time = instance.value.value(at: place)?.idText.flatMap({ form.instant(of: $0) })
                 else { continue }
                 rows.append((id, time))
             }

@@ -109,8 +109,9 @@ extension DecoderTimeForm {
             default: return nil
             }
         }
-        if value.string != nil, rfc3339.instant(value) != nil { return .rfc3339 }
+        if value.string != nil, rfc3339.instant(of: text) != nil { return .rfc3339 }
         let whole = Int64(text.prefix { $0 != "." }) ?? 0
-        return (1_000_000_000..<4_000_000_000).contains(whole) && secondsText.instant(value) != nil ? .secondsText : nil
+        return (1_000_000_000..<4_000_000_000).contains(whole) && secondsText.instant(of: text) != nil
+            ? .secondsText : nil
     }
 }

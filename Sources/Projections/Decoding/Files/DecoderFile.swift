@@ -24,8 +24,6 @@ public final class DecoderFile: Sendable {
     let order: DecoderOrder
     /// In the order in which they are tried: the first that fits takes the event.
     let rules: [DecoderStep]
-    /// The members of payloads that the rules may read; `nil` for all.
-    let selection: JSONSelection?
     /// Payloads, with the changes that each must give.
     let samples: [DecoderSample]
 
@@ -44,7 +42,6 @@ public final class DecoderFile: Sendable {
         (self.app, self.envelope) = (app, envelope)
         (self.absences, self.dedupe, self.order) = (absences, dedupe, order)
         (self.rules, self.samples) = (rules, samples)
-        selection = JSONSelection(rules, dedupe)
     }
 
     /// The longest text of a file, in bytes.

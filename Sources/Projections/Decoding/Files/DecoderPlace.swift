@@ -1,3 +1,5 @@
+import JSON
+
 /// A place in a payload: a JSON Pointer (RFC 6901) from one of the values that enclose each other there.
 struct DecoderPlace: Hashable, Sendable {
     /// The value from which the pointer leads.
@@ -10,12 +12,26 @@ struct DecoderPlace: Hashable, Sendable {
         case payload
     }
 
+    /// The name of a member, or the number of an element.
+    private struct Step: Hashable, Sendable {
+        let name: JSONName
+        /// `nil` if the name is no number of an element: digits without a leading zero.
+        let number: Int?
+
+        init(_ text: String) {
+            name = JSONName(text)
+            let isNumber = text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            number = isNumber && (text == "0" || text.utf8.first != 0x30) ? Int(text) : nil
+        }
+    }
+
     let start: Start
+    private let path: [Step]
     /// The names of members and the numbers of elements, from the outside.
-    let steps: [String]
+    var steps: [String] { path.map(\.name.text) }
 
     init(start: Start, steps: [String]) {
-        (self.start, self.steps) = (start, steps)
+        (self.start, path) = (start, steps.map { Step($0) })
     }
 
     /// The deepest pointer, in steps.
@@ -34,12 +50,12 @@ struct DecoderPlace: Hashable, Sendable {
             start = levels == 0 ? .here : .outside(levels)
         }
         if rest == "." {
-            steps = []
+            path = []
             return
         }
         guard rest.first == "/" else { return nil }
-        steps = rest.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(Self.step)
-        guard steps.count <= Self.stepsMax else { return nil }
+        path = rest.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { Step(Self.step($0)) }
+        guard path.count <= Self.stepsMax else { return nil }
     }
 
     /// A step without its escapes, in the order of RFC 6901, section 4: `~1` is `/`, then `~0` is `~`.
@@ -49,28 +65,20 @@ struct DecoderPlace: Hashable, Sendable {
     }
 
     /// The value at the end of the pointer; `nil` if a step finds nothing.
-    func value(in start: JSONValue) -> JSONValue? {
-        var value = start
-        for step in steps {
-            Steps.count(1)
-            switch value {
-            case .object(let object):
-                guard let member = object[step] else { return nil }
-                value = member
-            case .array(let elements):
-                guard let index = Self.index(step), index < elements.count else { return nil }
-                value = elements[index]
-            default: return nil
-            }
-        }
-        return value
+    func value(in start: DecoderFound) -> DecoderFound? {
+        if path.isEmpty { return start }
+        guard case .view(let view) = start else { return nil }
+        return value(in: view).map { .view($0) }
     }
 
-    /// The number of an element: digits without a leading zero.
-    private static func index(_ step: String) -> Int? {
-        guard step.utf8.allSatisfy({ (0x30...0x39).contains($0) }), step == "0" || step.utf8.first != 0x30 else {
-            return nil
+    func value(in start: JSONView) -> JSONView? {
+        var value = start
+        for step in path {
+            Steps.count(1)
+            let inner = value.isObject ? value.member(step.name) : step.number.flatMap { value.element($0) }
+            guard let inner else { return nil }
+            value = inner
         }
-        return Int(step)
+        return value
     }
 }

@@ -114,19 +114,14 @@ extension DecoderRun {
     private mutating func reactions(_ reactions: DecoderReactions, _ reader: EffectReader) -> ReactionChange {
         var found: [ReactionChange.Reaction] = []
         var scope = reader.inner
-        let list = scope.value(.place(reactions.each))
-        let entries: [(key: String?, value: JSONValue)] =
-            switch list {
-            case .array(let elements)?: elements.map { (nil, $0) }
-            case .object(let object)?: object.members.map { ($0.name, $0.value) }
-            default: []
-            }
+        guard case .view(let list)? = scope.value(.place(reactions.each)) else { return .stand([]) }
+        let entries = list.elements?.map { (key: nil, value: $0) } ?? list.members?.map { ($0.name, $0.value) } ?? []
         for entry in entries {
-            scope.entering(entry.value, key: entry.key, isLoop: true) { scope in
+            scope.entering(.view(entry.value), key: entry.key, isLoop: true) { scope in
                 guard let emoji = scope.value(reactions.emoji)?.writtenText else { return }
-                for user in scope.value(reactions.users)?.array ?? [] {
-                    guard let text = user.writtenText else { continue }
-                    found.append(ReactionChange.Reaction(emoji: emoji, user: context.names.id(text)))
+                for user in scope.value(reactions.users)?.elements ?? [] {
+                    guard let written = user.written else { continue }
+                    found.append(ReactionChange.Reaction(emoji: emoji, user: context.names.id(written)))
                 }
             }
         }

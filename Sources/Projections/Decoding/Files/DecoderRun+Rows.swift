@@ -75,7 +75,7 @@ extension DecoderRun {
             members.append(JSONObject.Member(name: name, value: value))
         }
         if let place = effect.columns {
-            guard let object = reader.inner.value(place)?.object else {
+            guard let object = reader.inner.value(place)?.value.object else {
                 issue("the row's columns are no object", line)
                 return nil
             }

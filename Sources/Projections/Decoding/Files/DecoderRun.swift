@@ -82,18 +82,14 @@ struct DecoderRun {
     private mutating func carryOut(_ step: DecoderStep, _ scope: inout DecoderScope, isRule: Bool) {
         if step.each.isEmpty { return carryOutOnce(step, &scope, isRule: isRule) }
         for place in step.each {
-            switch scope.value(.place(place)) {
-            case .array(let elements)?:
-                for element in elements {
-                    scope.entering(element, isLoop: true) { carryOutOnce(step, &$0, isRule: isRule) }
+            guard case .view(let list)? = scope.value(.place(place)) else { continue }
+            for element in list.elements ?? [] {
+                scope.entering(.view(element), isLoop: true) { carryOutOnce(step, &$0, isRule: isRule) }
+            }
+            for member in list.members ?? [] {
+                scope.entering(.view(member.value), key: member.name, isLoop: true) {
+                    carryOutOnce(step, &$0, isRule: isRule)
                 }
-            case .object(let object)?:
-                for member in object.members {
-                    scope.entering(member.value, key: member.name, isLoop: true) {
-                        carryOutOnce(step, &$0, isRule: isRule)
-                    }
-                }
-            default: break
             }
         }
     }
@@ -108,7 +104,7 @@ struct DecoderRun {
         for (name, value) in step.kept { keep(value, as: name, &scope, step) }
         guard let effect = step.effect else { return }
         guard let from = step.from else { return apply(effect, scope, scope, step.line) }
-        guard let value = scope.value(from), value != .null else {
+        guard let value = scope.value(from), !value.isNull else {
             return issue("there is no value at from", step.line)
         }
         scope.entering(value, isLoop: false) { apply(effect, $0, $0.outside, step.line) }
@@ -120,7 +116,7 @@ struct DecoderRun {
     {
         guard let found = scope.value(value) else { return }
         let text = found.writtenText
-        guard text != nil || found == .null, text?.utf8.count ?? 0 <= DecoderKept.textBytesMax else {
+        guard text != nil || found.isNull, text?.utf8.count ?? 0 <= DecoderKept.textBytesMax else {
             return issue("\(name) is no text of at most \(DecoderKept.textBytesMax) bytes", step.line)
         }
         guard let owner = scope.owner(step.keptOf) else { return issue("there is no value at of", step.line) }
@@ -180,11 +176,11 @@ struct DecoderRun {
 
     /// The handle of an id; `nil`, with an issue, if it is no text or number.
     mutating func id(_ name: DecoderName, _ reader: EffectReader, _ line: Int?) -> EntityID? {
-        guard let text = reader.id(name), !text.isEmpty else {
+        guard let id = reader.found(name)?.id(&context.names) else {
             issue("the \(reader.effect.subject.rawValue) has no \(name)", line)
             return nil
         }
-        return context.names.id(text)
+        return id
     }
 
     /// Notes that a thing of a set was stated, or is gone.

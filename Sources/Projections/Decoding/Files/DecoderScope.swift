@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Kinds
 
 /// One event while a decoder file reads it: its payload, the values that enclose the one that a step is at, and what its
@@ -21,7 +22,7 @@ struct DecoderScope {
 
     /// A value that the steps have entered.
     private struct Level {
-        let value: JSONValue
+        let value: DecoderFound
         /// The name of the member that it is, in a loop over an object.
         let key: String?
     }
@@ -46,14 +47,16 @@ struct DecoderScope {
     private var link: String? { memory.link }
 
     init(
-        _ payload: JSONValue,
+        _ payload: JSONDocument,
         _ attributes: Attributes,
         isLink: Bool,
         _ absences: DecoderAbsences,
         isTraced: Bool = false
     ) {
-        memory = Memory(attributes, isLink: isLink, absences, isTraced: isTraced)
-        levels = [Level(value: payload, key: nil)]
+        memory = Memory(payload, attributes, isLink: isLink, absences, isTraced: isTraced)
+        levels = []
+        levels.reserveCapacity(4)
+        levels.append(Level(value: .view(payload.root), key: nil))
     }
 
     /// A text without its percent escapes; bytes that are no UTF-8 become U+FFFD.
@@ -111,7 +114,7 @@ struct DecoderScope {
                 effect: memory.effect.name,
                 member: member(),
                 source: value.description,
-                value: self.value(value)
+                value: self.value(value)?.value
             )
         )
     }
@@ -120,9 +123,6 @@ struct DecoderScope {
     private static let readsMax = 1_000
 
     // MARK: - Levels
-
-    /// The innermost value.
-    var here: JSONValue { levels[top].value }
 
     /// The scope as it is one level further out. Nothing is copied.
     var outside: DecoderScope {
@@ -133,7 +133,7 @@ struct DecoderScope {
 
     /// Does something one level further in.
     mutating func entering(
-        _ value: JSONValue,
+        _ value: DecoderFound,
         key: String? = nil,
         isLoop: Bool,
         _ body: (inout DecoderScope) -> Void
@@ -166,7 +166,8 @@ struct DecoderScope {
     }
 
     private mutating func fits(_ tests: DecoderTests, _ isMeant: (DecoderTests.Group) -> Bool) -> Bool {
-        for group in tests.groups where isMeant(group) {
+        for index in tests.groups.indices where isMeant(tests.groups[index]) {
+            let group = tests.groups[index]
             // Most groups have no path: without one nothing is named, and nothing needs a copy.
             guard !group.paths.isEmpty || group.hasPointers else {
                 if group.tests.allSatisfy({ $0.condition.fits(value($0.value)) { value($0) } }) { return true }
@@ -197,7 +198,7 @@ struct DecoderScope {
     // MARK: - Values
 
     /// What is found; `nil` if nothing is there.
-    func value(_ value: DecoderValue) -> JSONValue? {
+    func value(_ value: DecoderValue) -> DecoderFound? {
         switch value {
         case .place(let place):
             guard let start = start(place.start), let found = place.value(in: start.value) else { return nil }
@@ -205,46 +206,44 @@ struct DecoderScope {
             return start.isOutside && !memory.takes(found) ? nil : found
         case .kept(let name, let owned):
             guard let owner = owner(owned), let text = memory.kept.value(name, of: owner) else { return nil }
-            return loopedLevels > 0 && !memory.takes(.string(text)) ? nil : .string(text)
+            return loopedLevels > 0 && !memory.takes(.text(text)) ? nil : .text(text)
         case .key(let outside):
             let index = top - outside
             guard index >= 0, let key = levels[index].key else { return nil }
-            return index < loopedLevels && !memory.takes(.string(key)) ? nil : .string(key)
-        case .text(let text): return .string(text)
+            return index < loopedLevels && !memory.takes(.text(key)) ? nil : .text(key)
+        case .text(let text): return .text(text)
         case .path(let name):
             guard let part = named[name] else { return nil }
-            return part.loops < loopedLevels && !memory.takes(.string(part.text)) ? nil : .string(part.text)
-        case .query(let name): return memory.query[ExactText(name)].map { .string($0) }
-        case .attribute(let name): return memory.attributes[name].map { .string($0) }
+            return part.loops < loopedLevels && !memory.takes(.text(part.text)) ? nil : .text(part.text)
+        case .query(let name): return memory.query[ExactText(name)].map { .text($0) }
+        case .attribute(let name): return memory.attributes[name].map { .text($0) }
         case .first(let values):
             for candidate in values.dropLast() {
-                if let found = self.value(candidate), found != .null, found != .string("") { return found }
+                if let found = self.value(candidate), !found.isNull, !found.isText("") { return found }
             }
             return values.last.flatMap { self.value($0) }
         case .join(let values, let separator):
             let texts = values.flatMap { value -> [String] in
-                switch self.value(value) {
-                case .array(let elements)?: elements.compactMap(\.writtenText)
-                case let found?: found.writtenText.map { $0.isEmpty ? [] : [$0] } ?? []
-                case nil: []
-                }
+                guard let found = self.value(value) else { return [] }
+                if let elements = found.elements { return elements.compactMap { $0.written?.string } }
+                return found.writtenText.map { $0.isEmpty ? [] : [$0] } ?? []
             }
             Steps.count(texts.reduce(texts.count) { $0 + $1.utf8.count })
-            return texts.isEmpty ? nil : .string(texts.joined(separator: separator))
+            return texts.isEmpty ? nil : .text(texts.joined(separator: separator))
         case .split(let value, let separator, let part):
             guard let text = self.value(value)?.writtenText else { return nil }
             Steps.count(text.utf8.count)
-            return Self.part(part, of: Array(text.utf8), between: Array(separator.utf8)).map { .string($0) }
+            return Self.part(part, of: Array(text.utf8), between: Array(separator.utf8)).map { .text($0) }
         case .strip(let value, let prefix, let suffix):
             guard let text = self.value(value)?.writtenText else { return nil }
             Steps.count(text.utf8.count)
             var bytes = Array(text.utf8)[...]
             if bytes.starts(with: prefix.utf8) { bytes = bytes.dropFirst(prefix.utf8.count) }
             if bytes.reversed().starts(with: suffix.utf8.reversed()) { bytes = bytes.dropLast(suffix.utf8.count) }
-            return .string(String(decoding: bytes, as: UTF8.self))
+            return .text(String(decoding: bytes, as: UTF8.self))
         case .json(let value, let place):
             guard let text = self.value(value)?.string, let parsed = memory.parsed(text) else { return nil }
-            return place.value(in: parsed)
+            return place.value(in: parsed).map { .view($0) }
         case .time(let value, _): return self.value(value)
         case .when(let value, let tests, let isMeant):
             var scope = self
@@ -253,7 +252,7 @@ struct DecoderScope {
     }
 
     /// The value from which a place leads, and whether it lies outside of the innermost loop.
-    private func start(_ start: DecoderPlace.Start) -> (value: JSONValue, isOutside: Bool)? {
+    private func start(_ start: DecoderPlace.Start) -> (value: DecoderFound, isOutside: Bool)? {
         let index =
             switch start {
             case .here: top
@@ -298,9 +297,18 @@ struct DecoderScope {
         var reads: [DecoderRead] = []
         /// The kept values, lent by the decoder while it reads the event.
         var kept = DecoderKept()
-        private var last: (text: ExactText, value: JSONValue?)?
+        /// The payload, and the texts that were read as JSON, which views borrow.
+        private let payload: JSONDocument
+        private var documents: [ExactText: JSONDocument?] = [:]
 
-        init(_ attributes: Attributes, isLink: Bool, _ absences: DecoderAbsences, isTraced: Bool) {
+        init(
+            _ payload: JSONDocument,
+            _ attributes: Attributes,
+            isLink: Bool,
+            _ absences: DecoderAbsences,
+            isTraced: Bool
+        ) {
+            self.payload = payload
             (self.attributes, self.absences, self.isTraced) = (attributes, absences, isTraced)
             isOutgoing = attributes["dir"] == "out"
             link = isLink ? attributes["link"] ?? "" : nil
@@ -322,20 +330,20 @@ struct DecoderScope {
             return query
         }
 
-        /// The JSON of a text; `nil` if it is none. The last text is parsed once.
-        func parsed(_ text: String) -> JSONValue? {
+        /// The JSON of a text; `nil` if it is none. Each text is parsed once.
+        func parsed(_ text: String) -> JSONView? {
             let text = ExactText(text)
-            if let last, last.text == text { return last.value }
-            let value = try? JSONValue.parse(text.string)
-            last = (text, value)
-            return value
+            if let known = documents[text] { return known?.root }
+            let document = try? JSONDocument(copying: text.string.utf8)
+            documents[text] = .some(document)
+            return document?.root
         }
 
         /// Whether an element of a loop may read a value from outside of it: a small one, and not too many of them.
-        func takes(_ value: JSONValue) -> Bool {
-            guard let text = value.writtenText else { return value == .null }
-            outerBytes += text.utf8.count
-            return text.utf8.count <= outerTextBytesMax && outerBytes <= Self.outerBytesMax
+        func takes(_ value: DecoderFound) -> Bool {
+            guard let count = value.writtenCount else { return value.isNull }
+            outerBytes += count
+            return count <= outerTextBytesMax && outerBytes <= Self.outerBytesMax
         }
     }
 
@@ -345,13 +353,13 @@ struct DecoderScope {
     func stated<Value>(
         _ value: DecoderValue?,
         keepsEmpty: Bool = false,
-        _ read: (JSONValue) -> Value?
+        _ read: (DecoderFound) -> Value?
     ) -> Stated<Value> {
         guard let value else { return .unstated }
         guard let found = self.value(value) else { return absences.isMissing ? .none : .unstated }
-        if found == .null { return absences.isNull ? .none : .fault }
-        if absences.isEmptyText, !keepsEmpty, found == .string("") { return .none }
-        if absences.isZero, found.number?.text == "0" { return .none }
+        if found.isNull { return absences.isNull ? .none : .fault }
+        if absences.isEmptyText, !keepsEmpty, found.isText("") { return .none }
+        if absences.isZero, found.digits == "0" { return .none }
         return read(found).map { .value($0) } ?? .fault
     }
 

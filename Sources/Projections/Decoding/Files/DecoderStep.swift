@@ -1,5 +1,5 @@
 /// A rule, or a step of one: what is done with an event that fits, once or for each element of lists in it.
-struct DecoderStep: Sendable {
+final class DecoderStep: Sendable {
     /// Where the file has it, from 1.
     let line: Int
     let when: DecoderTests
@@ -14,10 +14,24 @@ struct DecoderStep: Sendable {
     let kept: [(name: String, value: DecoderValue)]
     /// The text that names what they are kept for; the connection if `nil`.
     let keptOf: DecoderValue?
+
+    init(
+        line: Int,
+        when: DecoderTests,
+        each: [DecoderPlace],
+        from: DecoderValue?,
+        effect: DecoderEffect?,
+        steps: [DecoderStep],
+        kept: [(name: String, value: DecoderValue)],
+        keptOf: DecoderValue?
+    ) {
+        (self.line, self.when, self.each, self.from) = (line, when, each, from)
+        (self.effect, self.steps, self.kept, self.keptOf) = (effect, steps, kept, keptOf)
+    }
 }
 
 /// What a step does.
-struct DecoderEffect: Sendable {
+final class DecoderEffect: Sendable {
     /// The things that a file can tell of.
     enum Subject: String, CaseIterable, Sendable {
         case message, channel, user, item, session, reaction, typing, presence, event, place, row
@@ -66,6 +80,25 @@ struct DecoderEffect: Sendable {
     let columns: DecoderValue?
     /// Whether a deleted thing stays deleted whatever is stated later.
     let isForEver: Bool
+
+    init(
+        operation: Operation,
+        subject: Subject,
+        ids: DecoderValues,
+        own: DecoderValue?,
+        members: DecoderValues,
+        outerMembers: DecoderValues,
+        changes: Set<DecoderName>?,
+        needs: [DecoderName],
+        set: (name: String, scope: DecoderValue?)?,
+        reactions: DecoderReactions?,
+        columns: DecoderValue?,
+        isForEver: Bool
+    ) {
+        (self.operation, self.subject, self.ids, self.own) = (operation, subject, ids, own)
+        (self.members, self.outerMembers, self.changes, self.needs) = (members, outerMembers, changes, needs)
+        (self.set, self.reactions, self.columns, self.isForEver) = (set, reactions, columns, isForEver)
+    }
 }
 
 /// The list or object of reactions to a message.

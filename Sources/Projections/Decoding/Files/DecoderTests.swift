@@ -70,23 +70,23 @@ indirect enum DecoderCondition: Sendable {
     case not(DecoderCondition)
 
     /// Whether a value fits. `other` finds the value of `same`.
-    func fits(_ value: JSONValue?, _ other: (DecoderValue) -> JSONValue?) -> Bool {
+    func fits(_ value: DecoderFound?, _ other: (DecoderValue) -> DecoderFound?) -> Bool {
         switch self {
-        case .starts, .contains: Steps.count(value?.string?.utf8.count ?? 0)
+        case .starts, .contains: Steps.count(value?.writtenCount ?? 0)
         default: break
         }
         return switch self {
-        case .present: value != nil && value != .null
+        case .present: value.map { !$0.isNull } ?? false
         case .missing: value == nil
-        case .null: value == .null
-        case .written(let text): value?.writtenText.map { ExactText.areSame($0, text) } ?? false
-        case .text(let text): value?.string.map { ExactText($0) == ExactText(text) } ?? false
-        case .same(let wanted): value != nil && value == other(wanted)
+        case .null: value?.isNull ?? false
+        case .written(let text): value?.isWritten(text) ?? false
+        case .text(let text): value?.isText(text) ?? false
+        case .same(let wanted): value.flatMap { value in other(wanted).map { value.isSame(as: $0) } } ?? false
         case .starts(let text): value?.string?.utf8.starts(with: text.utf8) ?? false
         case .contains(let text):
             value?.string.map { text.isEmpty || Array($0.utf8).firstRange(of: Array(text.utf8)) != nil } ?? false
         case .pointer: names(in: value) != nil
-        case .holds(let expression): value.map { expression.holds(for: $0) } ?? false
+        case .holds(let expression): value.map { expression.holds(for: $0.value) } ?? false
         case .type(let name): value?.typeName == name
         case .anyOf(let conditions): conditions.contains { $0.fits(value, other) }
         case .not(let condition): !condition.fits(value, other)
@@ -103,36 +103,13 @@ indirect enum DecoderCondition: Sendable {
     }
 
     /// The parts of a pointer that its pattern names; `nil` if the value is no such pointer, or no pattern is asked for.
-    func names(in value: JSONValue?) -> [String: String]? {
+    func names(in value: DecoderFound?) -> [String: String]? {
         switch self {
         case .pointer(let pattern):
             guard let text = value?.string, text.hasPrefix("/"), let place = DecoderPlace(text) else { return nil }
             return pattern.match([""] + place.steps)
         case .anyOf(let conditions): return conditions.lazy.compactMap { $0.names(in: value) }.first
         default: return nil
-        }
-    }
-}
-
-extension JSONValue {
-    fileprivate var typeName: String {
-        switch self {
-        case .null: "null"
-        case .bool: "truth"
-        case .number: "number"
-        case .string: "text"
-        case .array: "list"
-        case .object: "object"
-        }
-    }
-
-    /// A text, a number in its own digits, or a truth value; `nil` for anything else.
-    var writtenText: String? {
-        switch self {
-        case .string(let text): text
-        case .number(let number): number.text
-        case .bool(let truth): truth ? "true" : "false"
-        case .null, .array, .object: nil
         }
     }
 }

@@ -39,13 +39,13 @@ enum DecoderTimeForm: String, CaseIterable, Sendable {
     case secondsText = "seconds-text"
 
     /// The instant since 1970, UTC; `nil` for anything else. Digits beyond the ninth of a fraction are dropped.
-    func instant(_ value: JSONValue) -> Timestamp? {
-        let text: String
-        switch value {
-        case .string(let string): text = string
-        case .number(let number): text = number.text
-        default: return nil
-        }
+    func instant(_ value: DecoderFound) -> Timestamp? {
+        if self == .rfc3339 { return value.withWritten { Timestamp(rfc3339Bytes: $0) } ?? nil }
+        return (value.string ?? value.digits).flatMap { instant(of: $0) }
+    }
+
+    /// The instant of a text, or of a number that is written so.
+    func instant(of text: String) -> Timestamp? {
         switch self {
         case .rfc3339: return Timestamp(rfc3339: text)
         case .milliseconds: return Int64(text).flatMap { Timestamp(milliseconds: $0) }
@@ -64,7 +64,7 @@ enum DecoderTimeForm: String, CaseIterable, Sendable {
     }
 
     /// The instant of a value whose form no file gives: a text as RFC 3339, a number as milliseconds.
-    static func guessed(_ value: JSONValue) -> Timestamp? {
-        value.string == nil ? milliseconds.instant(value) : rfc3339.instant(value)
+    static func guessed(_ value: DecoderFound) -> Timestamp? {
+        value.typeName != "text" ? milliseconds.instant(value) : rfc3339.instant(value)
     }
 }

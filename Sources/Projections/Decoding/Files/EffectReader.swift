@@ -6,27 +6,30 @@ struct EffectReader {
     let inner: DecoderScope
     let outer: DecoderScope
 
-    /// An id, from `at` or the shape; `nil` if it is no text or number.
-    func id(_ name: DecoderName) -> String? {
-        read(name, effect.ids) { $0.value($1)?.writtenText } ?? nil
+    /// What an id is found as, from `at` or the shape; `nil` if nothing is there.
+    func found(_ name: DecoderName) -> DecoderFound? {
+        read(name, effect.ids) { $0.value($1) } ?? nil
     }
+
+    /// An id; `nil` if it is no text or number.
+    func id(_ name: DecoderName) -> String? { found(name)?.writtenText }
 
     /// The id of the event itself.
     var own: String? { effect.own.flatMap { inner.value($0)?.writtenText } }
 
     func value(_ name: DecoderName) -> JSONValue? {
-        read(name, effect.outerMembers) { $0.value($1) } ?? nil
+        read(name, effect.outerMembers) { $0.value($1)?.value } ?? nil
     }
 
     /// The value of a column.
     func value(named name: String) -> JSONValue? {
         if let value = effect.outerMembers[named: name] {
             outer.noteRead(name, value)
-            return outer.value(value)
+            return outer.value(value)?.value
         }
         guard let value = effect.members[named: name] else { return nil }
         inner.noteRead(name, value)
-        return inner.value(value)
+        return inner.value(value)?.value
     }
 
     func text(_ name: DecoderName, keepsEmpty: Bool = false) -> DecoderScope.Stated<String> {
@@ -38,7 +41,7 @@ struct EffectReader {
     }
 
     func list(_ name: DecoderName) -> DecoderScope.Stated<[JSONValue]> {
-        read(name, effect.outerMembers) { $0.stated($1) { $0.array } } ?? .unstated
+        read(name, effect.outerMembers) { $0.stated($1) { $0.value.array } } ?? .unstated
     }
 
     /// Reads what a name stands for among the values that are read outside, or else in the shape; `nil` if it stands for nothing.

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// An effect whose ids and members are given as they are, instead of as places in a payload.
 struct EffectText {
@@ -78,7 +79,10 @@ struct EffectText {
             columns: columns == nil ? nil : .place(Self.place(Self.columnsName)),
             isForEver: isForEver
         )
-        let scope = DecoderScope(.object(values), [:], isLink: false, DecoderAbsences())
+        guard let document = try? JSONDocument(.object(values)) else {
+            return run.issue("a value is nested too deeply, or a number has no digits", nil)
+        }
+        let scope = DecoderScope(document, [:], isLink: false, DecoderAbsences())
         run.apply(effect, scope, scope, nil)
     }
 }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Kinds
 
 /// Reads the events of one source by a decoder file (`DecoderFile`), or by a registered decoder (`EventDecoder`). Without
@@ -158,26 +159,27 @@ struct FileDecoder: SourceDecoder {
         (takenLine, tookRepeat, rowCount) = (nil, false, 0)
         if isTraced { reads = [] }
         let wrapper = file.envelope.flatMap { $0.wraps(envelope) ? $0 : nil }
-        guard
-            let values = wrapper?.opened(payload)
-                ?? (wrapper == nil ? Self.value(envelope, payload, isTraced ? nil : file.selection).map { [$0] } : nil)
-        else {
+        let documents =
+            if let wrapper {
+                wrapper.opened(payload)?.compactMap { try? JSONDocument($0) }
+            } else { Self.document(envelope, payload).map { [$0] } }
+        guard let documents else {
             let form = wrapper.map { "no message of \($0.rawValue)" } ?? "not one JSON text"
             if envelope.attributes["dir"] != "out" { context.issue("decoder \(file.name): \(form)") }
             return
         }
-        for value in values { read(value, envelope, file, into: &changes, context: &context) }
+        for document in documents { read(document, envelope, file, into: &changes, context: &context) }
     }
 
     private mutating func read(
-        _ value: JSONValue,
+        _ document: JSONDocument,
         _ envelope: Envelope,
         _ file: DecoderFile,
         into changes: inout [Change],
         context: inout FoldContext
     ) {
         let isLink = envelope.kind.is(.recorderLink)
-        var scope = DecoderScope(value, envelope.attributes, isLink: isLink, file.absences, isTraced: isTraced)
+        var scope = DecoderScope(document, envelope.attributes, isLink: isLink, file.absences, isTraced: isTraced)
         // Lent: a copy would be made whole when it changes.
         scope.lend(&kept)
         defer { scope.lend(&kept) }
@@ -193,23 +195,23 @@ struct FileDecoder: SourceDecoder {
 
     /// The payload as rules see it: JSON, of a Server-Sent Event an object of `event`, `id` and `data`; `nil` if it is
     /// not JSON.
-    ///
-    /// - Parameter selection: the members that are read; `nil` for all.
-    static func value(
-        _ envelope: Envelope,
-        _ payload: UnsafeRawBufferPointer,
-        _ selection: JSONSelection? = nil
-    ) -> JSONValue? {
+    static func value(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) -> JSONValue? {
         if envelope.kind.is(.recorderLink) { return .object(JSONObject()) }
-        guard envelope.kind.is(.serverSentEvent) else {
-            return try? selection.map { try JSONValue.parse(payload, only: $0) } ?? JSONValue.parse(payload)
-        }
+        guard envelope.kind.is(.serverSentEvent) else { return try? JSONValue.parse(payload) }
         let event = ServerSentEvent(payload)
         let data = event.data.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
         return .object([
             "event": event.name.map { .string(String(decoding: $0, as: UTF8.self)) },
             "data": event.data.isEmpty ? nil : .string(data),
         ])
+    }
+
+    /// The same, to be read in place: it borrows a payload that is JSON.
+    private static func document(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) -> JSONDocument? {
+        if envelope.kind.is(.recorderLink) || envelope.kind.is(.serverSentEvent) {
+            return value(envelope, payload).flatMap { try? JSONDocument($0) }
+        }
+        return try? JSONDocument(payload)
     }
 
     /// Whether an event was seen before, by the file's rule. Notes it if not.
