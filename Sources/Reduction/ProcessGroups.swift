@@ -1,9 +1,9 @@
 import Synchronization
 
 #if canImport(Glibc)
-import Glibc
+package import Glibc
 #elseif canImport(Darwin)
-import Darwin
+package import Darwin
 #endif
 
 /// The process groups that end with this process.
@@ -23,7 +23,7 @@ package enum ProcessGroups {
     /// the handler, on another thread, ends the process.
     ///
     /// - Parameter start: starts the group and returns its id. The group's mask of signals is up to it.
-    static func ending<Result>(
+    package static func ending<Result>(
         group start: () throws -> pid_t,
         during body: (pid_t) throws -> Result
     ) rethrows -> Result {

@@ -27,7 +27,7 @@ struct LogTool: ParsableCommand {
                 name: "Look",
                 subcommands: [
                     EventsCommand.self, ReplayCommand.self, SQLCommand.self, StatsCommand.self, GapsCommand.self,
-                    DecoderCommand.self,
+                    DecoderCommand.self, MCPCommand.self,
                 ]
             ),
             CommandGroup(

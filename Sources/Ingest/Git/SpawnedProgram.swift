@@ -5,22 +5,26 @@ import Foundation
 #endif
 
 #if canImport(Glibc)
-import Glibc
+package import Glibc
 #elseif canImport(Darwin)
-import Darwin
+package import Darwin
 #endif
 
 /// A program to start with nothing of this process but three descriptors and the given environment.
 ///
 /// No signal is blocked or ignored in it. It leads a process group of its own, so that it can be ended together with
 /// everything that it starts (I28).
-struct SpawnedProgram {
+package struct SpawnedProgram {
     /// The absolute path; the search path is not used.
-    let executable: String
+    package let executable: String
     /// The arguments after the program's own path.
-    let arguments: [String]
+    package let arguments: [String]
     /// The whole environment; nothing of this process's own is added.
-    let environment: [String: String]
+    package let environment: [String: String]
+
+    package init(executable: String, arguments: [String], environment: [String: String]) {
+        (self.executable, self.arguments, self.environment) = (executable, arguments, environment)
+    }
 
     /// Starts the program and returns its process id. The caller must reap it.
     ///
@@ -29,7 +33,7 @@ struct SpawnedProgram {
     ///   - output: the descriptor of the standard output. All descriptors must be above 2 and stay the caller's to
     ///     close.
     /// - Throws: `IngestError` with code `io` if the system does not start it.
-    func start(input: Int32?, output: Int32, errors: Int32, subject: String) throws(IngestError) -> pid_t {
+    package func start(input: Int32?, output: Int32, errors: Int32, subject: String) throws(IngestError) -> pid_t {
         // glibc's types are structs, Darwin's are pointers that the functions below fill in.
         #if os(Linux)
         var actions = posix_spawn_file_actions_t()

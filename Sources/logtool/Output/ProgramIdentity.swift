@@ -13,7 +13,8 @@ import Darwin
 /// Identifies this build of the program.
 enum ProgramIdentity {
     /// Printed by `--version`.
-    static let version = "logtool 0.1.0"
+    static let version = "logtool \(number)"
+    static let number = "0.1.0"
 
     /// The version, and the size and modification time of the program's file. States that one build kept are useless to
     /// another, even if its version was not raised (I19). The version alone if the file cannot be examined.
@@ -29,7 +30,7 @@ enum ProgramIdentity {
     }()
 
     /// The program's own file. Not `arguments[0]` on Linux, which a caller may set to anything.
-    private static var path: String {
+    static var path: String {
         #if canImport(Darwin)
         Bundle.main.executablePath ?? CommandLine.arguments[0]
         #else
