@@ -219,6 +219,11 @@ import Testing
         ("socket.io/1", "42[\"a\""), ("phoenix/1", "[1,2,3]"), ("phoenix/1", #"{"topic":1,"event":"a"}"#),
         ("phoenix/1", "7"),
         ("actioncable/1", "[]"), ("actioncable/1", "{}"), ("actioncable/1", "{"),
+        // One level more than a text may have, once it is opened.
+        (
+            "actioncable/1",
+            "{\"command\":\"m\",\"data\":\"\(String(repeating: "[", count: 512))\(String(repeating: "]", count: 512))\"}"
+        ),
     ])
     func whatIsNoMessageOfAProtocolIsAnIssue(name: String, text: String) throws {
         let read = try DecoderFileTests.read(

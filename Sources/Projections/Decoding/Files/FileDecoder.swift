@@ -161,7 +161,7 @@ struct FileDecoder: SourceDecoder {
         let wrapper = file.envelope.flatMap { $0.wraps(envelope) ? $0 : nil }
         let documents =
             if let wrapper {
-                wrapper.opened(payload)?.compactMap { try? JSONDocument($0) }
+                wrapper.opened(payload).flatMap { values in try? values.map { try JSONDocument($0) } }
             } else { Self.document(envelope, payload).map { [$0] } }
         guard let documents else {
             let form = wrapper.map { "no message of \($0.rawValue)" } ?? "not one JSON text"
