@@ -37,6 +37,32 @@ import Testing
         #expect(NSDictionary(dictionary: planned) == NSDictionary(dictionary: done))
     }
 
+    /// What is listed is what the state loses, and no other message is lost.
+    @Test func whatWouldGoIsListed() throws {
+        func ids() throws -> Set<String> {
+            let text = try tool("replay", "L", "--json").output
+            let state = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+            return Set(
+                ["messages", "deletedMessages"].flatMap { state?[$0] as? [[String: Any]] ?? [] }.map { row in
+                    ["source", "channel", "id"].map { row[$0] as? String ?? "" }.joined(separator: "/")
+                }
+            )
+        }
+        let before = try ids()
+        let planned = try summary("--keep", "10", "--dry-run", "--list")
+        let list = try #require(planned["list"] as? [[String: Any]])
+        let text = try tool("compact", "L", "--keep", "10", "--dry-run", "--list").output
+        for message in list { #expect(text.contains(try #require(message["entity"] as? String))) }
+        #expect(try tool("compact", "L", "--list").exitCode == 2)
+        _ = try summary("--keep", "10")
+        let lost = before.subtracting(try ids())
+        #expect(lost.count == 30)
+        #expect(Set(list.compactMap { $0["entity"] as? String }) == Set(lost.map { "message:\($0)" }))
+        #expect(list.allSatisfy { ($0["message"] as? [String: Any])?["content"] is String })
+        let again = try summary("--keep", "10", "--dry-run", "--list")
+        #expect((again["list"] as? [Any])?.isEmpty ?? false)
+    }
+
     @Test func aSecondRunDropsNothingAndAppendsNothing() throws {
         _ = try summary("--keep", "10")
         let root = try tool("root", "L").output

@@ -34,6 +34,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
 
     static let examples = [
         Example("logtool compact chat.eventlog --dry-run", "what would go; needs no write permission"),
+        Example("logtool compact chat.eventlog --dry-run --list", "every message that would go"),
         Example("logtool backup chat.eventlog before.eventlog", "copy the log before anything goes"),
         Example("logtool compact chat.eventlog", "keep 500 messages of each channel"),
         Example("logtool compact chat.eventlog --keep 100 --json", "keep 100, and report for scripts"),
@@ -52,6 +53,9 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     @Flag(help: "Change nothing; print the same figures.")
     var dryRun = false
 
+    @Flag(help: "With --dry-run: name every message that would go.")
+    var list = false
+
     /// The only one of `WriteOptions`: a switch to a new generation is always synced (I9).
     @Option(
         help: ArgumentHelp("How long to wait for another writer: 90s, 30m.", valueName: "duration"),
@@ -65,6 +69,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     /// `--keep 0` is allowed: it keeps what the state needs besides messages.
     func validate() throws {
         if keep < 0 { throw ValidationError("--keep is a count: 0 or more") }
+        if list, !dryRun { throw ValidationError("--list goes with --dry-run: what has gone has no name any more") }
     }
 
     /// Compacts and prints the figures. A log that needs all its events, and one that would grow, end with 0: both are
@@ -75,16 +80,28 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let progress = output.progress("deciding what stays, and proving it")
         let summary = try summary(progress)
+        let gone = list ? try messagesToGo(summary, progress) : nil
         progress.end()
         let printer = CompactionPrinter(
             output: output.standardOutput,
             summary: summary,
             isDryRun: dryRun,
-            path: log.path
+            path: log.path,
+            gone: gone
         )
         if document.json { try printer.printDocument() } else { try printer.printText() }
         try printer.output.flush()
     }
+
+    /// The messages that the state loses, live and deleted, in its order; none where nothing would be dropped.
+    private func messagesToGo(_ summary: CompactionSummary, _ progress: Progress) throws -> [StateDifference] {
+        guard summary.events.after < summary.events.before else { return [] }
+        let store = try log.open(isQuiet: true)
+        let state = try StateLoader(store: store, progress: progress, isQuiet: true).logState(for: StateQuery())
+        let retained = state.retained(by: RetentionPolicy(messagesPerChannel: keep))
+        return StateDiff.differences(state, retained).filter { $0.entity.kind == .message && $0.change == .removed }
+    }
+
     /// Decides, proves and compacts, or only says what would go. A dry run of a log that may not be written makes its
     /// copy in a scratch folder.
     private func summary(_ progress: Progress) throws -> CompactionSummary {

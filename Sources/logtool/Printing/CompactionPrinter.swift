@@ -10,6 +10,8 @@ struct CompactionPrinter {
     let isDryRun: Bool
     /// The log's path as it was given, for the command that copies it.
     let path: String
+    /// The messages that would go; `nil` if nobody asked.
+    let gone: [StateDifference]?
 
     /// For people. A compaction that was refused, or had nothing to drop, has no channels to list.
     func printText() throws {
@@ -25,11 +27,21 @@ struct CompactionPrinter {
             let name = DisplayText.escaped("\(channel.source)/\(channel.id)")
             try output.line("  \(name)  \(counted(channel.before, "message")) → \(channel.after)")
         }
+        for message in gone ?? [] { try output.line(Self.line(message)) }
         try output.line("\(go): \(losses)")
         try output.line("\(sizes(summary.bytes.before, summary.bytes.after)) on disk")
         try output.line(quiet("digest before  \(summary.digestBefore)"))
         try output.line(quiet("digest after   \(summary.digest), proved: the kept events give the retained state"))
         try output.line(advice)
+    }
+
+    /// One message that would go: whose it is, when it was made, what it says.
+    private static func line(_ message: StateDifference) -> String {
+        func text(_ name: String) -> String? { message.fields.first { $0.name == name }?.a?.string }
+        let who = text("authorName") ?? text("author")
+        let said = text("content").map { $0.split(separator: "\n", maxSplits: 1).first.map(String.init) ?? "" }
+        let parts = [message.entity.description, who, text("createdAt"), said].compactMap { $0 }
+        return DisplayText.escaped("    " + parts.joined(separator: "  "))
     }
 
     /// For a log in which every event is needed.
@@ -95,6 +107,19 @@ struct CompactionPrinter {
             "proved": .bool(summary.events.after < summary.events.before),
             "leftAlone": summary.refused.map { refused in
                 .object(["events": .int(refused.events), "bytes": .int(refused.bytes)])
+            },
+            "list": gone.map { messages in
+                .array(
+                    messages.map { message in
+                        let members = message.fields.compactMap { field in
+                            field.a.map { JSONObject.Member(name: field.name, value: $0) }
+                        }
+                        return .object([
+                            "entity": .string(message.entity.description),
+                            "message": .object(JSONObject(distinct: members)),
+                        ])
+                    }
+                )
             },
         ]
         try output.line(JSONValue.object(document).lines)
