@@ -35,6 +35,34 @@ package enum ProcessGroups {
         return try body(group)
     }
 
+    /// Waits until the process that leads a group ends, and ends what it left in the group. Polls, because no wait has a time
+    /// limit; the pauses grow from 0.2 to 20 ms, so that fast commands are not slowed down.
+    ///
+    /// - Parameter isOver: asked before each pause; true kills the group.
+    /// - Returns: how it ended, `timedOut` if it was killed for `isOver`; `nil`, with the reason in `errno`, if there is no such
+    ///   process.
+    package static func wait(for leader: pid_t, killingIf isOver: () -> Bool) -> TestCommand.Ending? {
+        var pause: UInt32 = 200
+        while true {
+            var status: Int32 = 0
+            let answer = waitpid(leader, &status, WNOHANG)
+            if answer == leader {
+                kill(-leader, SIGKILL)
+                // A signal in the low 7 bits, else an exit code above the low 8. Swift does not import the macros for them.
+                let signal = status & 0x7F
+                return signal == 0 ? .code(status >> 8 & 0xFF) : .signal(signal)
+            }
+            if answer < 0 && errno != EINTR { return nil }
+            if isOver() {
+                kill(-leader, SIGKILL)
+                waitpid(leader, &status, 0)
+                return .timedOut
+            }
+            usleep(pause)
+            pause = min(pause * 2, 20_000)
+        }
+    }
+
     /// Starts a group and puts it into a slot. The handler cannot run on this thread meanwhile, and on another thread
     /// it waits for a group that is starting, so no group is left alone.
     private static func enter(_ start: () throws -> pid_t) rethrows -> (UnsafeMutablePointer<Atomic<pid_t>>?, pid_t) {

@@ -34,7 +34,7 @@ package struct TestCommand: Sendable {
     }
 
     /// How a run ended. What an ending means is up to the caller: `bisect` and `shrink` have different rules.
-    enum Ending: Hashable {
+    package enum Ending: Hashable {
         case code(Int32)
         case signal(Int32)
         case timedOut
@@ -113,38 +113,13 @@ package struct TestCommand: Sendable {
         }
     }
 
-    /// Waits until the command ends or its time is over. Polls, because no wait has a time limit; the pauses grow from
-    /// 0.2 to 20 ms, so that fast commands are not slowed down.
+    /// Waits until the command ends or its time is over.
     private func wait(for child: pid_t) throws -> Ending {
-        let clock = ContinuousClock()
-        let end = clock.now + timeout
-        var pause: UInt32 = 200
-        while true {
-            var status: Int32 = 0
-            let answer = waitpid(child, &status, WNOHANG)
-            if answer == child {
-                // Processes that the command left in its group end with it.
-                kill(-child, SIGKILL)
-                return Self.ending(status)
-            }
-            if answer < 0 && errno != EINTR {
-                throw EngineError("run \"\(line)\": \(String(cString: strerror(errno)))")
-            }
-            if clock.now >= end {
-                kill(-child, SIGKILL)
-                waitpid(child, &status, 0)
-                return .timedOut
-            }
-            usleep(pause)
-            pause = min(pause * 2, 20_000)
+        let end = ContinuousClock.now + timeout
+        guard let ending = ProcessGroups.wait(for: child, killingIf: { ContinuousClock.now >= end }) else {
+            throw EngineError("run \"\(line)\": \(String(cString: strerror(errno)))")
         }
-    }
-
-    /// The parts of a wait status: a signal in the low 7 bits, else an exit code above the low 8. Swift does not import
-    /// the macros for them.
-    private static func ending(_ status: Int32) -> Ending {
-        let signal = status & 0x7F
-        return signal == 0 ? .code(status >> 8 & 0xFF) : .signal(signal)
+        return ending
     }
 
     /// A file without a name that holds these bytes, read from its start. A pipe would fill up with a command that does

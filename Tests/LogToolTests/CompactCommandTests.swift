@@ -37,7 +37,7 @@ import Testing
         #expect(NSDictionary(dictionary: planned) == NSDictionary(dictionary: done))
     }
 
-    /// What is listed is what the state loses, and no other message is lost.
+    /// The list names each message that the state loses, and no other.
     @Test func whatWouldGoIsListed() throws {
         func ids() throws -> Set<String> {
             let text = try tool("replay", "L", "--json").output

@@ -67,29 +67,19 @@ struct AgentRun {
         return Output(answer: answer, errors: said, code: code)
     }
 
-    /// Waits until the process ends. Polls, because no wait has a time limit; the pauses grow from 0.2 to 20 ms.
+    /// Waits until the process ends, and returns its exit code.
     private func wait(for child: pid_t, _ answer: AgentFile) throws -> Int32 {
         let end = ContinuousClock.now + timeout
-        var pause: UInt32 = 200
-        while true {
-            var status: Int32 = 0
-            let found = waitpid(child, &status, WNOHANG)
-            if found == child {
-                kill(-child, SIGKILL)
-                // A signal in the low 7 bits, else an exit code above the low 8.
-                guard status & 0x7F == 0 else { throw AgentFault("the command was ended by signal \(status & 0x7F)") }
-                return status >> 8 & 0xFF
-            }
-            if found < 0, errno != EINTR {
-                throw AgentFault("the command is lost: \(String(cString: strerror(errno)))")
-            }
-            if let reason = reasonToEnd(end, answer) {
-                kill(-child, SIGKILL)
-                waitpid(child, &status, 0)
-                throw AgentFault(reason)
-            }
-            usleep(pause)
-            pause = min(pause * 2, 20_000)
+        var reason: String?
+        let ending = ProcessGroups.wait(for: child) {
+            reason = reasonToEnd(end, answer)
+            return reason != nil
+        }
+        switch ending {
+        case .code(let code)?: return code
+        case .signal(let signal)?: throw AgentFault("the command was ended by signal \(signal)")
+        case .timedOut?: throw AgentFault(reason ?? "the command was ended")
+        case nil: throw AgentFault("the command is lost: \(String(cString: strerror(errno)))")
         }
     }
 

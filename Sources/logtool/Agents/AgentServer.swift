@@ -6,8 +6,8 @@ import JSON
 final class AgentServer {
     /// The revisions that are spoken, newest first.
     private static let versions = ["2025-06-18", "2025-03-26", "2024-11-05"]
-    /// How many answers can be gone on with.
-    private static let answersMax = 16
+    /// How many answers can be gone on with, and how long they may be together, in bytes. The newest always counts.
+    private static let (answersMax, answersBytesMax) = (16, 512 << 20)
 
     private enum Code {
         static let (parse, request, method, parameters) = (-32700, -32600, -32601, -32602)
@@ -124,7 +124,9 @@ final class AgentServer {
             )
         }
         answers.append(done.answer)
-        if answers.count > Self.answersMax {
+        while answers.count > 1,
+            answers.count > Self.answersMax || answers.reduce(0, { $0 + $1.count }) > Self.answersBytesMax
+        {
             answers.removeFirst()
             firstAnswer += 1
         }
