@@ -1,4 +1,5 @@
 public import EventLog
+import JSON
 import Kinds
 
 extension FrameDraft {

@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import JSON
 import Logging
 import Synchronization
 

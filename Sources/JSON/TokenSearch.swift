@@ -1,6 +1,3 @@
-import EventLog
-import JSON
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -13,7 +10,7 @@ import Darwin
 /// Escapes of single characters are decoded; the other forms are searched as they are. The search looks at one place in
 /// each `shortest - 1` bytes as long as nothing is found (Wu and Manber, "A fast algorithm for multi-pattern searching",
 /// 1994, with blocks of two bytes).
-struct TokenSearch: Sendable {
+package struct TokenSearch: Sendable {
     /// The forms of all tokens, each at least `shortest` bytes long.
     private let needles: [[UInt8]]
     private let shortest: Int
@@ -23,10 +20,11 @@ struct TokenSearch: Sendable {
     /// The longest step; longer needles are compared in full only where their beginning fits.
     private static let shortestMax = 128
 
-    /// - Parameter tokens: none of them empty.
-    init(_ tokens: [String]) {
+    /// - Parameter tokens: none of them empty. A form of one byte is not looked for.
+    package init(_ tokens: [String]) {
         var needles: [[UInt8]] = []
-        for needle in tokens.flatMap({ Self.forms(of: Array($0.utf8)) }) where !needles.contains(needle) {
+        for needle in tokens.flatMap({ Self.forms(of: Array($0.utf8)) })
+        where needle.count > 1 && !needles.contains(needle) {
             needles.append(needle)
         }
         // The longest first: of two that begin at one place the longer one is replaced.
@@ -43,14 +41,20 @@ struct TokenSearch: Sendable {
     }
 
     /// True if the bytes contain a token.
-    func occurs(in bytes: UnsafeRawBufferPointer) -> Bool {
+    package func occurs(in bytes: UnsafeRawBufferPointer) -> Bool {
         if next(in: bytes, from: 0) != nil { return true }
         guard Self.hasEscapes(bytes) else { return false }
         return UnescapedText(bytes, keepsPlaces: false).bytes.withUnsafeBytes { next(in: $0, from: 0) != nil }
     }
 
+    /// True if a text contains a token.
+    package func occurs(in text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { occurs(in: UnsafeRawBufferPointer($0)) }
+    }
+
     /// The places of all tokens, ascending unless escapes were decoded.
-    func places(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
+    package func places(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
         let found = plainPlaces(in: bytes)
         guard Self.hasEscapes(bytes) else { return found }
         let text = UnescapedText(bytes)
@@ -64,7 +68,7 @@ struct TokenSearch: Sendable {
     }
 
     /// The first place of a needle at or after `start`.
-    func next(in bytes: UnsafeRawBufferPointer, from start: Int) -> Range<Int>? {
+    package func next(in bytes: UnsafeRawBufferPointer, from start: Int) -> Range<Int>? {
         steps.withUnsafeBufferPointer { steps in
             var end = start + shortest - 1
             while end < bytes.count {
@@ -109,14 +113,38 @@ struct TokenSearch: Sendable {
 extension TokenSearch {
     /// The forms of one token that are searched as they are.
     private static func forms(of token: [UInt8]) -> [[UInt8]] {
-        let escaped: [UInt8] = token.flatMap { $0 == 0x22 || $0 == 0x5C ? [0x5C, $0] : [$0] }
+        let escaped = escaped(token)
         // JSON may escape a slash, too.
         let slashes: [UInt8] = escaped.flatMap { $0 == 0x2F ? [0x5C, 0x2F] : [$0] }
         let upper: [UInt8] = token.flatMap { [digit($0 >> 4, 0x41), digit($0 & 15, 0x41)] }
         let lower: [UInt8] = token.flatMap { [digit($0 >> 4, 0x61), digit($0 & 15, 0x61)] }
-        let wide: [UInt8] = token.flatMap { [$0, 0] }
-        // From the first byte on that is not zero, so that both byte orders are found by one form.
-        return [token, slashes, escaped, upper, lower, Array(wide.dropLast())] + base64Forms(of: token)
+        return [token, slashes, escaped, self.escaped(escaped), upper, lower] + wideForms(of: token)
+            + base64Forms(of: token)
+    }
+
+    /// A text in UTF-16, in both byte orders. Of ASCII one form without the last zero is found in both.
+    private static func wideForms(of token: [UInt8]) -> [[UInt8]] {
+        if token.allSatisfy({ $0 < 0x80 }) { return [Array(token.flatMap { [$0, 0] }.dropLast())] }
+        let units = Array(String(decoding: token, as: UTF8.self).utf16)
+        return [
+            units.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] },
+            units.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] },
+        ]
+    }
+
+    /// A text as JSON writes it. Done twice, it is the text of a JSON that lies within a string of another one.
+    private static func escaped(_ text: [UInt8]) -> [UInt8] {
+        text.flatMap { byte -> [UInt8] in
+            switch byte {
+            case 0x22, 0x5C: [0x5C, byte]
+            case 0x08: [0x5C, 0x62]
+            case 0x09: [0x5C, 0x74]
+            case 0x0A: [0x5C, 0x6E]
+            case 0x0C: [0x5C, 0x66]
+            case 0x0D: [0x5C, 0x72]
+            default: [byte]
+            }
+        }
     }
 
     private static func digit(_ value: UInt8, _ letter: UInt8) -> UInt8 {
