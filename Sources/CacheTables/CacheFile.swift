@@ -77,12 +77,14 @@ package struct CacheFile {
     ///
     /// - Parameters:
     ///   - held: The locked folder, if the caller has locked it already.
+    ///   - redactedAt: The log's last redaction; a cache from before it is not kept.
     ///   - isWanted: Called with the new file's path before the swap; false keeps the old file.
     /// - Throws: `EngineError` with code `locked` while another rebuild of the same cache runs; what `build` throws. The old
     ///   cache is then unchanged.
     @discardableResult
     func replace<Result>(
         holding held: CacheFolder? = nil,
+        redactedAt: SequenceNumber = .zero,
         isWanted: (String) throws -> Bool = { _ in true },
         _ build: (String) throws -> Result
     ) throws -> Result {
@@ -109,6 +111,11 @@ package struct CacheFile {
         } else {
             try place.link(name, at: path)
             try place.removeAll(old.map(\.name).filter { $0 != before && isFilledByRebuild(place.folder.path(of: $0)) })
+        }
+        if redactedAt > .zero {
+            let now = linkedName
+            let others = try place.numberedFiles().map(\.name).filter { $0 != now }
+            try place.removeAll(others.filter { isMade(place.folder.path(of: $0), before: redactedAt) })
         }
         return result
     }
@@ -164,6 +171,14 @@ package struct CacheFile {
         if header.isOwn { return true }
         guard let connection = try? SQLiteConnection(path, .reading, .reading) else { return false }
         return (try? CacheOrigin(of: connection)) != nil
+    }
+
+    /// Whether a rebuild filled the database from a log before an event of it. Opens the file.
+    private func isMade(_ path: String, before event: SequenceNumber) -> Bool {
+        guard let connection = try? SQLiteConnection(path, .reading, .reading),
+            let sequence = (try? CacheOrigin(of: connection))?.values["sequence"].flatMap({ UInt64($0) })
+        else { return false }
+        return sequence < event.rawValue
     }
 
     /// The numbered file that the link names; `nil` if the path is no link of ours.

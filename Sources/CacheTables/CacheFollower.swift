@@ -60,10 +60,10 @@ package struct CacheFollower {
         (self.state, self.meta, self.revision, self.options) = (state, meta, revision, options)
     }
 
-    /// False once the log was compacted again: the compaction may have dropped events that the state contains. Of a map
-    /// with events also false once the log was rewritten in any way.
-    func continues(in session: borrowing ReadSession) -> Bool {
-        revision.continues(in: session, for: tables.map)
+    /// False once the log was compacted or redacted again: events that the state contains may be gone, or texts. Of a map with
+    /// events also false once the log was rewritten in any way.
+    func continues(in session: borrowing ReadSession) throws -> Bool {
+        try revision.continues(in: session, for: tables.map)
     }
 
     /// Folds the next events and writes their changes; `nil` if there are none up to `end`, or to the head.

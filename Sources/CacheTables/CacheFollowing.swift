@@ -50,7 +50,7 @@ package struct CacheFollowing {
         var isCompacted = false
         let batch = try SQLiteConnection.telling("write the cache", rebuild.file.path) {
             try rebuild.store.read { session in
-                isCompacted = follower?.continues(in: session) == false
+                isCompacted = try follower?.continues(in: session) == false
                 return isCompacted ? nil : try follower?.step(session)
             }
         }

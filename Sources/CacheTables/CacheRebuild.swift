@@ -113,7 +113,7 @@ public struct CacheRebuild {
     }
 
     /// The log's revision now.
-    func revision() throws -> LogRevision { try store.read { LogRevision(of: $0) } }
+    func revision() throws -> LogRevision { try store.read { try LogRevision(of: $0) } }
 
     /// The state at the rebuild's point.
     func state() throws -> LogState { try state(at: point) }
@@ -168,7 +168,7 @@ public struct CacheRebuild {
         var writer = CacheWriter(schema: schema, report: report)
         writer.pageSize = try file.pageSize()
         writer.events = EventSource(store: store, generation: revision.generation)
-        return try file.replace(holding: place) { path in
+        return try file.replace(holding: place, redactedAt: revision.redactedAt) { path in
             try completed(path)
             return !isDryRun
         } _: { path in
@@ -242,7 +242,7 @@ extension CacheRebuild {
                     return whole("newer events cannot be written into a copy (\(error))")
                 }
             }
-            let base = RebuildPlan.Base(path: file.target, meta: meta, end: end, revision: LogRevision(of: session))
+            let base = try RebuildPlan.Base(path: file.target, meta: meta, end: end, revision: LogRevision(of: session))
             return RebuildPlan(schema.map, hashes, over: base, kinds: kinds)
         }
     }
@@ -284,8 +284,10 @@ extension CacheRebuild {
         var follower = try follower(state, meta, base.revision, at: path)
         try SQLiteConnection.telling("write the cache", path) {
             try store.read { session in
-                guard follower.continues(in: session) else {
-                    throw EngineError("bring the cache \"\(path)\" up to date: the log was compacted meanwhile")
+                guard try follower.continues(in: session) else {
+                    throw EngineError(
+                        "bring the cache \"\(path)\" up to date: the log was compacted or redacted meanwhile"
+                    )
                 }
                 while try follower.step(session, through: base.end) != nil {}
             }

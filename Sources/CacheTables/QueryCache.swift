@@ -169,7 +169,7 @@ extension QueryCache {
             var follower = try rebuild.follower(state, meta, revision, at: path)
             var isWhole = true
             while try store.read({ session in
-                isWhole = follower.continues(in: session)
+                isWhole = try follower.continues(in: session)
                 return isWhole ? try follower.step(session) : nil
             }) != nil {}
             return isWhole

@@ -107,8 +107,10 @@ extension AppCache {
         var (state, meta, whole) = (known.state, known.meta, known.whole)
         known = Current(state: LogState(), meta: meta, decidedAt: decidedAt, whole: whole)
         let changes = try log.read { session in
-            // A compaction has dropped events that the state may still contain.
-            guard session.decidedAt == decidedAt else { throw MovedOn() }
+            // A compaction has dropped events that the state may still contain, and a redaction texts.
+            guard session.decidedAt == decidedAt, try Redactions.newest(in: session) <= meta.sequence else {
+                throw MovedOn()
+            }
             return try Replay.follow(&state, over: session, options: options)
         }
         guard let changes else {

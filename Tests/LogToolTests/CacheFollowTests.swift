@@ -168,7 +168,7 @@ import Testing
             at: path,
             state: state,
             meta: meta,
-            revision: LogRevision(decidedAt: .zero, generation: 1),
+            revision: store.read { try LogRevision(of: $0) },
             options: ReplayOptions()
         )
     }

@@ -147,10 +147,10 @@ extension GenerationCopy {
 
     /// - Throws: `EventLogError` if the event voids the plan.
     private func checkVoiding(_ record: Record, _ sequence: UInt64, _ reader: LogReader) throws {
-        guard let kind = plan.voidedBy else { return }
+        if plan.voidedBy.isEmpty { return }
         let lane = try reader.lane(record.laneNumber)
-        guard lane.isAct, lane.kind == kind else { return }
-        throw invalid("the act \(kind) at \(sequence) came after the decision at \(plan.decidedAt); try again")
+        guard lane.isAct, plan.voidedBy.contains(lane.kind) else { return }
+        throw invalid("the act \(lane.kind) at \(sequence) came after the decision at \(plan.decidedAt); try again")
     }
 
     /// Keeps the leaf hash in a run, and the key among those of dropped events (I4). Runs of this rewrite are not

@@ -21,9 +21,9 @@ public struct RewritePlan: Sendable {
     public var isDryRun = false
     /// For a dry run: an empty folder for the new generation, so that the log's own folder needs no write permission.
     public var scratch: String?
-    /// Acts of this kind change what the plan was made of: one that is appended after `decidedAt` stops the rewrite, and the log
-    /// stays unchanged.
-    public var voidedBy: EventKind?
+    /// Acts of these kinds change what the plan was made of: one that is appended after `decidedAt` stops the rewrite, and the
+    /// log stays unchanged.
+    public var voidedBy: Set<EventKind> = []
     /// Whether to leave the log unchanged if the new generation would take more bytes.
     public var mustShrink = false
 

@@ -107,7 +107,7 @@ public enum Compaction {
         rewrite.isDryRun = isDryRun
         rewrite.scratch = scratch
         rewrite.mustShrink = leavesSmall
-        rewrite.voidedBy = Decoders.actKind
+        rewrite.voidedBy = [Decoders.actKind, Redactions.actKind]
         // The proof runs on the new generation before the switch, so a failure costs only time (I9).
         let result = try store.rewrite(rewrite) { try plan.prove(remainder, on: $0, progress: progress) }
         let bytes = (result.bytesBefore, result.bytesAfter)
@@ -116,7 +116,7 @@ public enum Compaction {
     }
 
     /// The kind of the act that a compaction appends.
-    static let actKind = EventKind("logtool.compact/1" as StaticString)
+    package static let actKind = EventKind("logtool.compact/1" as StaticString)
 
     /// The most messages that are in memory at a time, if channels can be folded one after another: with their texts
     /// some 200 MB. Far fewer would only make more folds, as the leaves of the digest take more.

@@ -90,12 +90,14 @@ package struct CacheMeta: Equatable, Sendable {
         identity.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Whether the cache can follow a log: the log reaches the cache's sequence, and after it no compaction was decided and
-    /// no decoder file was put in force, and the same decoders are registered. The caller compares the identity.
+    /// Whether the cache can follow a log: the log reaches the cache's sequence, and after it no compaction was decided, no text
+    /// was redacted and no decoder file was put in force, and the same decoders are registered. The caller compares the
+    /// identity.
     package func canContinue(in session: borrowing ReadSession) -> Bool {
         guard session.decidedAt <= sequence, sequence <= session.head else { return false }
         guard parts[Self.registeredName] ?? "" == RegisteredDecoders(of: session).fingerprint else { return false }
-        return (try? Decoders.changedAt(in: session)).map { $0 <= sequence } ?? false
+        let acts = try? [Decoders.changedAt(in: session), Redactions.newest(in: session)]
+        return acts?.allSatisfy { $0 <= sequence } ?? false
     }
 
     /// The instant at which a cache judges what passes with time: the state's clock.
