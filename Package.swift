@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "Ingest", targets: ["Ingest"]),
         .library(name: "Playback", targets: ["Playback"]),
         .library(name: "Reduction", targets: ["Reduction"]),
+        .library(name: "Redaction", targets: ["Redaction"]),
         .library(name: "EventLogCache", targets: ["EventLogCache"]),
         .library(name: "EventLogTesting", targets: ["EventLogTesting"]),
         .executable(name: "logtool", targets: ["logtool"]),
@@ -103,6 +104,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Redaction",
+            dependencies: ["EventLog", "JSON", "Kinds", "Projections"],
+            swiftSettings: settings
+        ),
+        .target(
             name: "CacheTables",
             dependencies: [
                 "Clients", "EventLog", "JSON", "Kinds", "Projections",
@@ -124,8 +130,7 @@ let package = Package(
             name: "logtool",
             dependencies: [
                 "CacheTables", "Clients", "EventLog", "EventLogTesting", "Ingest", "JSON", "Kinds", "Playback",
-                "Projections",
-                "Reduction",
+                "Projections", "Redaction", "Reduction",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "Metrics", package: "swift-metrics", condition: recorders),
@@ -212,7 +217,7 @@ let package = Package(
             dependencies: [
                 "logtool", "Clients", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON",
                 "Kinds",
-                "CacheTables", "Playback", "Reduction",
+                "CacheTables", "Playback", "Redaction", "Reduction",
                 "StateTrace",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -41,7 +41,8 @@ struct LogTool: ParsableCommand {
             CommandGroup(
                 name: "Keep",
                 subcommands: [
-                    CompactCommand.self, VerifyCommand.self, SalvageCommand.self, RootCommand.self, ProveCommand.self,
+                    CompactCommand.self, RedactCommand.self, VerifyCommand.self, SalvageCommand.self, RootCommand.self,
+                    ProveCommand.self,
                     BackupCommand.self, RebuildCommand.self,
                 ]
             ),

@@ -1,0 +1,128 @@
+import EventLog
+import JSON
+import Kinds
+
+/// Replaces texts of a payload and leaves every other byte as it was.
+///
+/// A text is a string of JSON that is no member's name, also in JSON that lies within a string, as it is or in base64; the value
+/// of a line of an event stream; or a payload that is no JSON. Texts are counted from 0 in order, and the count stays the
+/// same as long as only what `search` finds is replaced.
+struct PayloadTexts {
+    /// Replaces the text with this number; `nil` leaves it.
+    typealias Replacement = (_ number: Int, _ text: String) -> String?
+
+    /// Finds what is to be replaced. Base64 is decoded only where it occurs in what comes out.
+    private let search: TokenSearch
+    private let body: Replacement
+    private var count = 0
+
+    /// JSON within JSON is entered no deeper than this.
+    private static let depthMax = 8
+
+    /// The payload with its texts replaced.
+    static func replaced(in payload: [UInt8], kind: EventKind, _ search: TokenSearch, _ body: Replacement) -> [UInt8] {
+        withoutActuallyEscaping(body) { body in
+            var texts = PayloadTexts(search: search, body: body)
+            if KnownKind(kind)?.row.shrink == .stream { return texts.lines(payload) }
+            return texts.replaced(payload, depth: 0) ?? payload
+        }
+    }
+
+    private init(search: TokenSearch, body: @escaping Replacement) {
+        (self.search, self.body) = (search, body)
+    }
+
+    /// An event of a stream: of each line what stands behind the colon and its spaces (HTML standard, section 9.2.6).
+    private mutating func lines(_ payload: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var start = 0
+        while start < payload.count {
+            let end = payload[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? payload.count
+            let line = payload[start..<end]
+            let colon = line.firstIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? start
+            let value = line[colon...].firstIndex { $0 != 0x20 } ?? end
+            result += payload[start..<value]
+            result += replaced(Array(payload[value..<end]), depth: 0) ?? Array(payload[value..<end])
+            if end < payload.count { result.append(payload[end]) }
+            start = end + 1
+        }
+        return result
+    }
+
+    /// Bytes that are JSON or a text; `nil` if nothing changes.
+    private mutating func replaced(_ bytes: [UInt8], depth: Int) -> [UInt8]? {
+        let before = count
+        do throws(JSONError) {
+            return try json(bytes, depth: depth)
+        } catch {
+            count = before
+        }
+        guard !bytes.isEmpty, !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+            return nil
+        }
+        return plain(text).map { Array($0.utf8) }
+    }
+
+    /// A JSON text; `nil` if nothing changes.
+    private mutating func json(_ bytes: [UInt8], depth: Int) throws(JSONError) -> [UInt8]? {
+        var result: [UInt8] = []
+        var copied = 0
+        for token in try Self.strings(of: bytes) {
+            let text = bytes.withUnsafeBytes {
+                JSONText(bytes: UnsafeRawBufferPointer(rebasing: $0[token.range]), hasEscapes: token.hasEscapes).string
+            }
+            guard let other = replaced(text: text, depth: depth) else { continue }
+            var writer = JSONWriter()
+            writer.string(other)
+            result += bytes[copied..<token.range.lowerBound]
+            result += writer.bytes.dropFirst().dropLast()
+            copied = token.range.upperBound
+        }
+        guard copied > 0 else { return nil }
+        return result + bytes[copied...]
+    }
+
+    /// The strings of a JSON text without the names of members.
+    private static func strings(of bytes: [UInt8]) throws(JSONError) -> [JSONToken] {
+        // `withUnsafeBufferPointer` passes no typed errors, so the result carries them out.
+        let result = bytes.withUnsafeBufferPointer { buffer in
+            Result { () throws(JSONError) in
+                var tokens = JSONTokens(buffer)
+                var strings: [JSONToken] = []
+                while let token = try tokens.next() {
+                    if token.kind == .string { strings.append(token) }
+                }
+                return strings
+            }
+        }
+        return try result.get()
+    }
+
+    /// A string of JSON; `nil` if nothing changes.
+    private mutating func replaced(text: String, depth: Int) -> String? {
+        let first = text.utf8.first { $0 != 0x20 && $0 != 0x0A }
+        if depth < Self.depthMax, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+            let before = count
+            do throws(JSONError) {
+                return try json(Array(text.utf8), depth: depth + 1).map { String(decoding: $0, as: UTF8.self) }
+            } catch {
+                count = before
+            }
+        }
+        if depth < Self.depthMax, text.utf8.count >= 8, let bytes = Base64.decode(text), isText(bytes),
+            bytes.withUnsafeBytes({ search.occurs(in: $0) })
+        {
+            return replaced(bytes, depth: depth + 1).map { Base64.encode($0) }
+        }
+        return plain(text)
+    }
+
+    private func isText(_ bytes: [UInt8]) -> Bool {
+        !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    private mutating func plain(_ text: String) -> String? {
+        defer { count += 1 }
+        return body(count, text)
+    }
+}

@@ -1,0 +1,129 @@
+import EventLog
+import Projections
+
+/// Finds what a log states of the things whose texts are redacted.
+enum StatedTexts {
+    /// The scope of a request: the texts that it names, or all texts that its things ever had, and all names of the things.
+    ///
+    /// - Throws: `EngineError` for a thing without texts and for a row without columns; `EventLogError`.
+    static func scope(of request: LogRedaction.Request, in session: borrowing ReadSession) throws -> RedactionScope {
+        guard !request.entities.isEmpty else {
+            var substitutes = TextSubstitutes()
+            for text in request.texts { substitutes.add(text) }
+            substitutes.number()
+            return RedactionScope(things: nil, columns: [], substitutes: substitutes)
+        }
+        var names = Set(request.entities)
+        while true {
+            let found = try Search(names: names, columns: Set(request.columns), session)
+            // A message that was moved had another name before, whose events this pass did not take.
+            guard found.names == names else {
+                names = found.names
+                continue
+            }
+            try found.check(request)
+            var substitutes = found.substitutes
+            substitutes.number()
+            return RedactionScope(things: names, columns: Set(request.columns), substitutes: substitutes)
+        }
+    }
+
+    /// The first event that states one of the texts of a scope as one of its things has them; `nil` if none does.
+    static func eventStating(_ scope: RedactionScope, _ session: borrowing ReadSession) throws -> SequenceNumber? {
+        guard let things = scope.things else { return nil }
+        var first: SequenceNumber?
+        // The act that names the substitutes is still to come.
+        try forEachChange(of: things, session, checks: false) { change, envelope in
+            let isStated = Statement.all(of: change, source: envelope.source).contains { statement in
+                scope.isOwn(statement)
+                    && scope.fields(of: statement).contains { scope.substitutes.occur(in: $0.value) }
+            }
+            if isStated { first = envelope.sequence }
+            return !isStated
+        }
+        return first
+    }
+
+    /// Decodes the events of the things' sources in order, until `body` returns false.
+    ///
+    /// - Parameter checks: Whether each event is compared with its leaf hash.
+    private static func forEachChange(
+        of things: Set<EntityReference>,
+        _ session: borrowing ReadSession,
+        checks: Bool,
+        _ body: (DecodedChange, Envelope) -> Bool
+    ) throws {
+        let sources = Set(things.compactMap(\.parts.first))
+        var decoder = try ChangeDecoder(for: session)
+        guard session.head > .zero else { return }
+        try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+            guard !event.isAct, sources.contains(event.source.rawValue) else { return true }
+            if checks { try session.check(event) }
+            let envelope = event.envelope
+            return event.withPayload { decoder.decode(envelope, payload: $0) }.changes.allSatisfy { body($0, envelope) }
+        }
+    }
+
+    /// What one pass over the log finds.
+    private struct Search {
+        /// All names of the things.
+        private(set) var names: Set<EntityReference>
+        private(set) var substitutes = TextSubstitutes()
+        private let columns: Set<String>
+        /// The members that the log states of each thing, in their order.
+        private var members: [EntityReference: [String]] = [:]
+
+        init(names: Set<EntityReference>, columns: Set<String>, _ session: borrowing ReadSession) throws {
+            (self.names, self.columns) = (names, columns)
+            try StatedTexts.forEachChange(of: names, session, checks: true) { change, envelope in
+                take(change, envelope.source)
+                return true
+            }
+        }
+
+        private mutating func take(_ change: DecodedChange, _ source: SourceName) {
+            if case .messageMoved(let from, let to, _, _) = change {
+                let both = [from, to].map {
+                    EntityReference(kind: .message, parts: [source.rawValue, $0.channel, $0.id])
+                }
+                if both.contains(where: names.contains) { names.formUnion(both) }
+            }
+            for statement in Statement.all(of: change, source: source) {
+                guard let thing = statement.thing, names.contains(thing) else { continue }
+                for field in statement.fields where members[thing]?.contains(field.name) != true {
+                    members[thing, default: []].append(field.name)
+                }
+                for text in statement.texts(columns).flatMap(\.value.strings) { substitutes.add(text) }
+            }
+        }
+
+        /// - Throws: `EngineError` if a thing has no texts, or a column is none of its members.
+        func check(_ request: LogRedaction.Request) throws {
+            for thing in request.entities {
+                let known = members[thing] ?? []
+                if thing.kind == .row, request.columns.isEmpty {
+                    throw EngineError(
+                        "redact \(thing): name the columns whose texts go, with --column: \(known.joined(separator: ", "))"
+                    )
+                }
+                guard [.message, .item, .session, .prompt, .row].contains(thing.kind) else {
+                    throw EngineError(
+                        "redact \(thing): only messages, items, sessions, prompts and rows can be named; for another text use --match"
+                    )
+                }
+            }
+            let all = Set(members.values.joined())
+            if let column = request.columns.first(where: { !all.contains($0) }) {
+                throw EngineError(
+                    "redact: nothing that was named has a member \"\(column)\"; there are \(all.sorted().joined(separator: ", "))"
+                )
+            }
+            guard substitutes.texts.isEmpty else { return }
+            throw EngineError(
+                "redact: no event that the log holds states a text, or one that is not redacted, of \(request.entities.map(\.description).joined(separator: ", ")); "
+                    + "nothing was written",
+                code: .no
+            )
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import EventLog
+import JSON
+import Projections
+import Redaction
+
+/// Prints what a redaction did, or would do. Never prints a text that went.
+struct RedactionPrinter {
+    let output: StandardOutput
+    let result: RedactionResult
+    let path: String
+
+    /// What no redaction of a log can reach.
+    static let beyond = """
+        Beyond reach are backups, exports and copies of the log, caches elsewhere until their next rebuild, snapshots and freed \
+        blocks of the file system, ids and checksums that the remote made, and what the remote still holds and may send again.
+        """
+
+    /// The most events and places that are listed for people.
+    private static let listedMax = 10
+
+    func printText() throws {
+        let texts = counted(result.texts, "text")
+        let events = counted(result.events.count, "event")
+        if let act = result.act {
+            try output.line(output.style.text("redacted \(texts) in \(events), act \(act)", .heading))
+        } else {
+            try output.line(output.style.text("would redact \(texts) in \(events)", .heading))
+        }
+        try list(result.events.map { "\($0.sequence)  \(counted($0.texts, "place"))" })
+        if !result.held.isEmpty {
+            try output.line("a text stays where it is an id or a word of the protocol:")
+            try list(result.held.map { "event \($0)" })
+        }
+        if !result.others.isEmpty {
+            try output.line("other things say the same, and keep it:")
+            try list(result.others.map { DisplayText.escaped($0.description) })
+        }
+        if let scan = result.scan {
+            let searched = "searched \(counted(scan.eventCount, "event")) and \(counted(scan.fileCount, "file"))"
+            if scan.hits.isEmpty, scan.fileHitCount == 0 {
+                try output.line("\(searched): the log has the texts nowhere")
+            } else {
+                try output.line("\(searched): the same text still stands in \(counted(scan.hits.count, "place")):")
+                try list(scan.hits.map { "event \($0.sequence), \(DisplayText.escaped($0.part))" })
+                if scan.hits.isEmpty { try output.line("  in the files, outside of events") }
+            }
+        }
+        try output.line(Self.beyond)
+    }
+
+    private func list(_ lines: [String]) throws {
+        for line in lines.prefix(Self.listedMax) { try output.line("  " + line) }
+        if lines.count > Self.listedMax { try output.line("  and \(lines.count - Self.listedMax) more (--json)") }
+    }
+
+    func printDocument() throws {
+        var members: JSONObject = [
+            "act": result.act.map { .string($0.description) } ?? .null,
+            "texts": .int(result.texts),
+            "redacted": .array(
+                result.events.map { .object(["sequence": .string($0.sequence.description), "places": .int($0.texts)]) }
+            ),
+            "others": .array(result.others.map { .string($0.description) }),
+            "held": .array(result.held.map { .string($0.description) }),
+        ]
+        members["scan"] =
+            result.scan.map { scan in
+                .object([
+                    "events": .int(scan.eventCount), "files": .int(scan.fileCount), "bytes": .int(scan.byteCount),
+                    "hits": .array(
+                        scan.hits.map {
+                            .object(["sequence": .string($0.sequence.description), "part": .string($0.part)])
+                        }
+                    ),
+                    "fileHits": .int(scan.fileHitCount),
+                ])
+            } ?? .null
+        try output.line(JSONValue.object(members).text)
+    }
+}

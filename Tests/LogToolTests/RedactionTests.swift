@@ -1,0 +1,301 @@
+import EventLog
+import Foundation
+import Projections
+import TestSupport
+import Testing
+
+@testable import Redaction
+
+/// What a redaction promises, tested by what the log and its state say before and after (`docs/design.md`, redaction).
+@Suite struct RedactionTests {
+    let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private static let now = Timestamp(seconds: 1_900_000_000)
+
+    // MARK: - Whole logs
+
+    @Test(arguments: Scenario.all) func ofEachScenarioOnlyTheTextsOfAThingGo(scenario: Scenario) throws {
+        try check { try scenario.log(in: $0) }
+    }
+
+    @Test(arguments: DenseTraffic.allCases, UInt64(1)...2)
+    func ofDenseTrafficOnlyTheTextsOfAThingGo(traffic: DenseTraffic, seed: UInt64) throws {
+        let events = try traffic.events(count: 60, seed: seed)
+        try check { try Self.log(of: events, in: $0) }
+    }
+
+    /// Redacted and then compacted is compacted and then redacted.
+    @Test(arguments: DenseTraffic.allCases) func aCompactionChangesNothingOfIt(traffic: DenseTraffic) throws {
+        let events = try traffic.events(count: 60, seed: 1)
+        let policy = RetentionPolicy(messagesPerChannel: 2)
+        var tried = 0
+        for (number, thing) in try Self.things(in: Self.log(of: events, in: folder)).enumerated() {
+            let first = try Self.log(of: events, in: folder, "first\(number)")
+            let second = try Self.log(of: events, in: folder, "second\(number)")
+            _ = try Compaction.run(second, policy: policy, now: Self.now)
+            guard let redaction = try Self.redaction(of: thing, in: first),
+                let later = try Self.redaction(of: thing, in: second)
+            else { continue }
+            do { _ = try redaction.run(now: Self.now) } catch is EngineError { continue }
+            _ = try Compaction.run(first, policy: policy, now: Self.now)
+            _ = try later.run(now: Self.now)
+            let (left, right) = (try Self.state(of: first), try Self.state(of: second))
+            #expect(StateDiff.differences(left, right).isEmpty, "\(thing)")
+            #expect(try second.verify().isIntact)
+            tried += 1
+        }
+        // A branch of few contents shares each among its messages.
+        #expect(tried > 0 || traffic == .branches)
+    }
+
+    /// Redacts some things of a log, each in a log of its own.
+    private func check(_ log: (TemporaryDirectory) throws -> EventStore) throws {
+        let whole = try TemporaryDirectory()
+        for thing in try Self.things(in: log(whole)) {
+            let directory = try TemporaryDirectory()
+            defer { withExtendedLifetime(directory) {} }
+            let store = try log(directory)
+            guard let redaction = try Self.redaction(of: thing, in: store) else { continue }
+            let before = try RedactionSnapshot(of: store, thing)
+            let result: RedactionResult
+            do {
+                result = try redaction.run(now: Self.now)
+            } catch let error as EngineError {
+                // One file of a branch may be two messages, which share one text; and a text may be an id as well.
+                #expect(error.code == .no, "\(thing): \(error)")
+                #expect(try RedactionSnapshot(of: store, thing).payloads == before.payloads)
+                continue
+            }
+            let after = try RedactionSnapshot(of: store, thing)
+            try before.check(after, result, thing)
+            #expect(try store.verify().isIntact)
+            #expect(try Self.redaction(of: thing, in: store)?.textCount == nil)
+        }
+    }
+
+    // MARK: - Wherever a text stands
+
+    @Test(arguments: AnonymousLogTests.apps) func aTextGoesInEveryForm(app: AnonymousLogTests.Planted) throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        _ = try store.append(try app.events())
+        // Not in names of sources, keys or attributes, which no redaction can change.
+        var tried = 0
+        for text in AnonymousLogTests.planted {
+            let isThere = try store.allEvents().contains { event in
+                !event.envelope.isAct && String(decoding: event.payload, as: UTF8.self).contains(text)
+            }
+            guard isThere else { continue }
+            tried += 1
+            let result = try LogRedaction(of: store, .init(texts: [text], by: "ada")).run(now: Self.now)
+            let scan = try #require(result.scan)
+            // Where it is an id, it stays, and is told.
+            let held = Set(result.held)
+            #expect(
+                scan.hits.allSatisfy { $0.part != "payload" || held.contains($0.sequence) },
+                "\(text): \(scan.hits)"
+            )
+            #expect(scan.eventCount > 1 && scan.byteCount > 4096)
+            for event in try store.allEvents() where !held.contains(event.envelope.sequence) {
+                let payload = String(decoding: event.payload, as: UTF8.self)
+                for form in [text, AnonymousLogTests.percent(text), Data(text.utf8).base64EncodedString()] {
+                    #expect(!payload.contains(form), "\(event.envelope.sequence): \(payload)")
+                }
+            }
+        }
+        #expect(tried > 0)
+        #expect(try store.verify().isIntact)
+    }
+
+    /// The scan would find what is left: each form that it names.
+    @Test func theScanFindsEachForm() throws {
+        let text = "naïve/plan \"9\""
+        let bytes = Array(text.utf8)
+        let json = String(decoding: try JSONSerialization.data(withJSONObject: [text]), as: UTF8.self)
+        let forms: [[UInt8]] = [
+            bytes, Array(json.utf8), Array(#""na\u00efve\/plan \u00229\u0022""#.utf8),
+            Array(AnonymousLogTests.percent(text).utf8),
+            Array((Data("x".utf8) + Data(bytes)).base64EncodedString().utf8),
+            Array(bytes.map { String(format: "%02x", $0) }.joined().utf8),
+            Array(text.utf16).flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] },
+        ]
+        for (number, form) in forms.enumerated() {
+            let store = try EventStore.openOrCreate(at: folder.path("L\(number)"))
+            _ = try store.append([try Self.frame("plain", 1), try Self.frame(payload: form, 2)])
+            var substitutes = TextSubstitutes()
+            substitutes.add(text)
+            let scan = try RedactionScan(store, substitutes.search)
+            #expect(scan.hits.map(\.sequence.rawValue) == [2], "form \(number)")
+            #expect(scan.fileHitCount > 0, "form \(number)")
+        }
+    }
+
+    /// A word of the protocol and an id stay, and are told; a name and a reason may not keep the text.
+    @Test func whatMustStayIsTold() throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        _ = try store.append([try Self.frame("MESSAGE_CREATE it says", 1), try Self.frame("nothing", 2)])
+        let result = try LogRedaction(of: store, .init(texts: ["MESSAGE_CREATE"], by: "ada")).run(now: Self.now)
+        #expect(result.events.map(\.sequence.rawValue) == [1])
+        #expect(result.held.map(\.rawValue) == [1, 2])
+        #expect(try Self.document(of: store)["messages"]?.array?.count == 2)
+        #expect(throws: EngineError.self) {
+            try LogRedaction(of: store, .init(texts: ["ada"], by: "ada")).run(now: Self.now)
+        }
+    }
+
+    // MARK: - Others at work
+
+    /// What another writer appends between the plan and the switch goes, too; and a compaction in between stops nothing.
+    @Test(arguments: [false, true]) func whatComesBetweenIsRedacted(isCompacted: Bool) throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        _ = try store.append((1...40).map { try Self.frame("planted words \($0)", $0) })
+        let redaction = try LogRedaction(of: store, .init(texts: ["planted words"], by: "ada"))
+        var rounds = 0
+        let result = try redaction.run(now: Self.now) { step in
+            guard step.hasPrefix("proving") else { return }
+            rounds += 1
+            guard rounds == 1 else { return }
+            do {
+                _ = try store.append([try Self.frame("late planted words", 41)])
+                guard isCompacted else { return }
+                let policy = RetentionPolicy(messagesPerChannel: 5)
+                _ = try Compaction.run(store, policy: policy, now: Self.now)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(rounds == 2)
+        #expect(result.scan?.hits.isEmpty == true && result.scan?.fileHitCount == 0)
+        let messages = try Self.document(of: store)["messages"]?.array ?? []
+        #expect(messages.count == (isCompacted ? 5 : 41))
+        #expect(messages.allSatisfy { $0["content"]?.string?.contains("(redacted)") == true })
+        #expect(try store.verify().isIntact)
+    }
+
+    /// A compaction that was planned before a redaction would bring texts back in what it stores.
+    @Test func aDryRunChangesNothing() throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        _ = try store.append((1...5).map { try Self.frame("planted words \($0)", $0) })
+        let before = try store.allEvents()
+        let planned = try LogRedaction(of: store, .init(texts: ["planted words"], by: "ada"))
+            .run(now: Self.now, isDryRun: true)
+        #expect(planned.act == nil && planned.scan == nil && planned.events.count == 5)
+        #expect(try store.allEvents() == before)
+        let done = try LogRedaction(of: store, .init(texts: ["planted words"], by: "ada")).run(now: Self.now)
+        #expect(done.events.map(\.sequence) == planned.events.map(\.sequence))
+        #expect(done.act?.rawValue == 6)
+    }
+
+    /// Two versions that differ have substitutes that differ, also where one came after an earlier redaction.
+    @Test func anEditAfterARedactionIsStillAnEdit() throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        let thing = EntityReference(kind: .message, parts: ["chat", "200", "1"])
+        _ = try store.append([
+            try Self.frame("first", 1), try Self.frame("second", 1, edited: 2), try Self.frame("first", 1, edited: 3),
+        ])
+        func texts() throws -> [String?] {
+            try Self.state(of: store).history(of: thing).map { $0.fields["content"]?.string }
+        }
+        #expect(try texts() == ["first", "second", "first"])
+        _ = try LogRedaction(of: store, .init(entities: [thing], by: "ada")).run(now: Self.now)
+        #expect(try texts() == ["(redacted)", "(redacted 2)", "(redacted)"])
+        _ = try store.append([try Self.frame("third", 1, edited: 4)])
+        _ = try LogRedaction(of: store, .init(entities: [thing], by: "ada")).run(now: Self.now)
+        #expect(try texts() == ["(redacted)", "(redacted 2)", "(redacted)", "(redacted 3)"])
+    }
+}
+
+// MARK: - Logs
+
+extension RedactionTests {
+    private static func frame(_ content: String, _ number: Int, edited: Int? = nil) throws -> DraftEvent {
+        var message: [String: Any] = [
+            "id": "\(number)", "channel_id": "200", "author_id": "7", "content": content,
+            "created_at": "2026-01-01T00:00:00Z", "author_username": "nell", "attachments": [String](),
+        ]
+        if let edited { message["edited_timestamp"] = "2026-01-01T00:00:0\(edited)Z" }
+        let name = edited == nil ? "MESSAGE_CREATE" : "MESSAGE_UPDATE"
+        let frame: [String: Any] = ["op": 0, "s": number * 10 + (edited ?? 0), "t": name, "d": message]
+        return try self.frame(
+            payload: Array((try? JSONSerialization.data(withJSONObject: frame, options: [.sortedKeys])) ?? Data()),
+            number * 10 + (edited ?? 0)
+        )
+    }
+
+    private static func frame(payload: [UInt8], _ number: Int) throws -> DraftEvent {
+        try DraftEvent(
+            recordedAt: Timestamp(seconds: 1_770_000_000 + Int64(number)),
+            source: SourceName("chat"),
+            kind: EventKind("gateway.frame/1"),
+            key: nil,
+            attributes: ["dir": "in", "connection": "c"],
+            payload: payload
+        )
+    }
+
+    private static func log(
+        of events: [RecordedEvent],
+        in directory: TemporaryDirectory,
+        _ name: String = "L"
+    ) throws -> EventStore {
+        let store = try EventStore.openOrCreate(at: directory.path(name))
+        _ = try store.append(
+            events.map { event in
+                DraftEvent(
+                    recordedAt: event.envelope.recordedAt,
+                    source: event.envelope.source,
+                    kind: event.envelope.kind,
+                    key: event.envelope.key,
+                    attributes: event.envelope.attributes,
+                    payload: event.payload
+                )
+            }
+        )
+        return store
+    }
+
+    private static func state(of store: EventStore) throws -> LogState {
+        try store.read { try Replay.logState(of: $0) }
+    }
+
+    private static func document(of store: EventStore) throws -> JSONValue {
+        var state = try state(of: store)
+        return state.document()
+    }
+
+    /// The first things of each kind that has texts.
+    private static func things(in store: EventStore) throws -> [EntityReference] {
+        let document = try document(of: store)
+        let kinds: [(section: String, kind: EntityReference.Kind, parts: [String])] = [
+            ("messages", .message, ["source", "channel", "id"]),
+            ("deletedMessages", .message, ["source", "channel", "id"]),
+            ("items", .item, ["source", "list", "id"]), ("sessions", .session, ["source", "file"]),
+            ("prompts", .prompt, ["source", "id"]), ("rows", .row, ["source", "table", "id"]),
+        ]
+        return kinds.flatMap { section, kind, parts in
+            let rows = document[section]?.array ?? []
+            return (rows.prefix(1) + rows.dropFirst().suffix(1)).compactMap { row in
+                let found = parts.compactMap { row[$0]?.string }
+                return found.count == parts.count ? EntityReference(kind: kind, parts: found) : nil
+            }
+        }
+    }
+
+    /// `nil` for a thing without a text.
+    private static func redaction(of thing: EntityReference, in store: EventStore) throws -> LogRedaction? {
+        var columns: [String] = []
+        if thing.kind == .row {
+            let entries = try state(of: store).history(of: thing)
+            let names = entries.compactMap { $0.fields["record"]?.object }.flatMap(\.members)
+            let texts = names.filter { $0.value.string?.isEmpty == false && $0.name != "id" }.map(\.name)
+            columns = Array(Set(texts).intersection(["title", "content", "name", "text", "a"]).sorted())
+            if columns.isEmpty { return nil }
+        }
+        do {
+            return try LogRedaction(of: store, .init(entities: [thing], columns: columns, by: "ada"))
+        } catch let error as EngineError where error.code == .no {
+            return nil
+        }
+    }
+}
