@@ -93,6 +93,8 @@ extension StateDiff {
         let places = (
             GroupedPlaces(a.source.parts.messages, names.0), GroupedPlaces(b.source.parts.messages, names.1)
         )
+        // Not through the tuples below: the compiler would copy a source's whole state for each message.
+        let cells = (a.source.parts.messages.store.cells, b.source.parts.messages.store.cells)
         let others = Dictionary(uniqueKeysWithValues: places.1.channels.map { ($0.id, $0) })
         for channel in places.0.channels {
             guard let other = names.1.find(names.0.text(channel.id)).flatMap({ others[$0] }) else { continue }
@@ -102,9 +104,7 @@ extension StateDiff {
             let isSame =
                 left.count == right.count
                 && zip(left, right).allSatisfy { left, right in
-                    let ids = (
-                        a.source.parts.messages.store.cells[left].id, b.source.parts.messages.store.cells[right].id
-                    )
+                    let ids = (cells.0[left].id, cells.1[right].id)
                     if let number = ids.0.number { return number == ids.1.number }
                     return names.0.text(ids.0).utf8.elementsEqual(names.1.text(ids.1).utf8)
                 }
