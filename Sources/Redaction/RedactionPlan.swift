@@ -32,7 +32,7 @@ struct RedactionPlan {
             guard !event.isAct, sources?.contains(event.source.rawValue) ?? true else { return true }
             let envelope = event.envelope
             guard areTiny || event.withPayload({ Self.mayHold($0, search) }) else {
-                _ = event.withPayload { decoder.decode(envelope, payload: $0) }
+                event.withPayload { decoder.pass(envelope, payload: $0) }
                 return true
             }
             try session.check(event)
@@ -60,7 +60,7 @@ struct RedactionPlan {
     }
 
     /// Whether a payload may hold a text. The search decodes one layer of JSON escapes; in JSON within JSON there are two.
-    private static func mayHold(_ payload: UnsafeRawBufferPointer, _ search: TokenSearch) -> Bool {
+    static func mayHold(_ payload: UnsafeRawBufferPointer, _ search: TokenSearch) -> Bool {
         search.occurs(in: payload) || innerEscape?.occurs(in: payload) ?? false
     }
 

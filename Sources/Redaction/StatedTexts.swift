@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Projections
 
 /// Finds what a log states of the things whose texts are redacted.
@@ -31,6 +32,10 @@ enum StatedTexts {
     /// The first event that states one of the texts of a scope as one of its things has them; `nil` if none does.
     static func eventStating(_ scope: RedactionScope, _ session: borrowing ReadSession) throws -> SequenceNumber? {
         guard let things = scope.things else { return nil }
+        // What no payload has, no decoder can state.
+        guard try scope.substitutes.areTiny || isInPayload(scope.substitutes.search, of: things, session) else {
+            return nil
+        }
         var first: SequenceNumber?
         // The act that names the substitutes is still to come.
         try forEachChange(of: things, session, checks: false) { change, envelope in
@@ -42,6 +47,22 @@ enum StatedTexts {
             return !isStated
         }
         return first
+    }
+
+    /// Whether a payload of the things' sources may have one of the texts.
+    private static func isInPayload(
+        _ search: TokenSearch,
+        of things: Set<EntityReference>,
+        _ session: borrowing ReadSession
+    ) throws -> Bool {
+        let sources = Set(things.compactMap(\.parts.first))
+        var isFound = false
+        try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+            guard !event.isAct, sources.contains(event.source.rawValue) else { return true }
+            isFound = event.withPayload { RedactionPlan.mayHold($0, search) }
+            return !isFound
+        }
+        return isFound
     }
 
     /// Decodes the events of the things' sources in order, until `body` returns false.

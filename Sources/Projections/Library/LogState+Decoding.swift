@@ -7,19 +7,29 @@ extension LogState {
         let index = sourceIndex(of: envelope.source)
         return sources[index].decodeOnly(envelope, payload: payload)
     }
+
+    /// Decodes one event for what the decoder remembers of it alone.
+    mutating func pass(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+        let index = sourceIndex(of: envelope.source)
+        sources[index].pass(envelope, payload: payload)
+    }
 }
 
 extension SourceState {
     /// Decodes one event of this source. Changes only what the decoders remember, the names, and the source's clock;
     /// the folds stay empty.
     fileprivate mutating func decodeOnly(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
-        begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
-        decode(envelope, payload: payload)
+        pass(envelope, payload: payload)
         let reading = ChangeReading(names: context.names)
         return DecodedEvent(
             envelope: envelope,
             changes: changes.map { reading.decoded($0) },
             issues: context.reasons
         )
+    }
+
+    fileprivate mutating func pass(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+        begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
+        decode(envelope, payload: payload)
     }
 }
