@@ -57,6 +57,8 @@ struct PayloadRedaction {
 
     let scope: RedactionScope
     let search: TokenSearch
+    /// Finds the texts that go in other forms as well. A short one may be part of any word there.
+    let cover: TokenSearch
     let envelope: Envelope
     let payload: [UInt8]
     /// As it was before the event.
@@ -88,13 +90,15 @@ struct PayloadRedaction {
             places += (0..<count).map { Place(text: number, number: $0) }
             return nil
         }
+        // A repeat states nothing, but is about the same things.
+        let newlyStated = decoded(payload, by: newDecoder)
         let statements = Self.statements(of: stated)
-        let isNear = scope.things == nil || statements.contains { scope.isOwn($0) || scope.isAnswer($0) }
-        let answers = Set(statements.filter(scope.isAnswer).compactMap(\.thing))
+        let all = statements + Self.statements(of: newlyStated)
+        let isNear = scope.things == nil || all.contains { scope.isOwn($0) || scope.isAnswer($0) }
+        let answers = Set(all.filter(scope.isAnswer).compactMap(\.thing))
         var found = Attribution()
         attribute(places[...], by: decoder, stated, to: &found)
-        let rest = places.filter { found.owners[$0] == nil }
-        if !rest.isEmpty { attribute(rest[...], by: newDecoder, decoded(payload, by: newDecoder), to: &found) }
+        attribute(places.filter { found.owners[$0] == nil }[...], by: newDecoder, newlyStated, to: &found)
         let goes = Set(
             places.filter { place in
                 switch found.owners[place] {
@@ -129,7 +133,7 @@ struct PayloadRedaction {
     /// A payload in which each other form of a text is written over, byte by byte; `nil` if there is none, or if it would state
     /// something else.
     private func covered(_ payload: [UInt8], _ statements: [Statement]) -> [UInt8]? {
-        let found = payload.withUnsafeBytes { search.places(in: $0) }
+        let found = payload.withUnsafeBytes { cover.places(in: $0) }
         guard !found.isEmpty else { return nil }
         var covered = payload
         // A zero is half of a character in UTF-16.

@@ -26,6 +26,7 @@ struct RedactionPlan {
         let sources = scope.things.map { Set($0.compactMap(\.parts.first)) }
         guard session.head > .zero else { return }
         let areTiny = scope.substitutes.areTiny
+        let cover = scope.things == nil ? search : scope.substitutes.longSearch
         let newDecoder = try ChangeDecoder(for: session)
         var decoder = newDecoder
         try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
@@ -42,6 +43,7 @@ struct RedactionPlan {
             let redaction = PayloadRedaction(
                 scope: scope,
                 search: search,
+                cover: cover,
                 envelope: envelope,
                 payload: payload,
                 decoder: before,
@@ -102,8 +104,6 @@ struct RedactionPlan {
         let after = try Replay.logState(of: session, through: decidedAt)
         let others = StateDiff.differences(before, after).filter { !isExpected($0) }
         guard let first = others.first else { return }
-        for f in first.fields where !isReplaced(f.a, by: f.b) {
-        }
         let fields = first.fields.map(\.name).joined(separator: ", ")
         let more = others.count > 1 ? " and \(others.count - 1) others" : ""
         let advice =

@@ -77,8 +77,18 @@ struct TextSubstitutes {
     /// Whether a text has one byte, for which `search` does not look.
     var areTiny: Bool { forms.joined().contains { $0.bytes.count == 1 } }
 
+    /// A text of so many bytes hardly stands in another one by chance.
+    private static let longBytes = 8
+
     /// A search for all texts in every form.
     var search: TokenSearch { TokenSearch(forms.joined().map { String(decoding: $0.bytes, as: UTF8.self) }) }
+
+    /// A search, in every form, for the texts that hardly stand anywhere by chance.
+    var longSearch: TokenSearch {
+        TokenSearch(
+            forms.joined().filter { $0.bytes.count >= Self.longBytes }.map { String(decoding: $0.bytes, as: UTF8.self) }
+        )
+    }
 
     /// A text with its texts replaced; `nil` if it has none. Bytes are compared, without Unicode normalization.
     func replaced(in other: String) -> String? { replaced(in: other) { $1 } }
@@ -144,9 +154,6 @@ struct TextSubstitutes {
             return isLong && other.firstRange(of: form.bytes) != nil
         }
     }
-
-    /// A text of so many bytes hardly stands in another one by chance.
-    private static let longBytes = 8
 }
 
 extension JSONValue {

@@ -144,6 +144,19 @@ import Testing
         }
     }
 
+    /// A short text is part of names and words that are none of its message's.
+    @Test(arguments: ["id", "op", "200", "a", "MESSAGE"]) func aShortTextStaysWithinOthers(text: String) throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        let others = try [Self.frame("another", 2), Self.frame("a \(text) of others", 3)]
+        _ = try store.append([Self.frame(text, 1)] + others)
+        let thing = EntityReference(kind: .message, parts: ["chat", "200", "1"])
+        _ = try LogRedaction(of: store, .init(entities: [thing], by: "nobody")).run(now: Self.now)
+        let events = try store.allEvents()
+        let expected = try Self.frame("(redacted)", 1)
+        #expect(events[0].payload == expected.payload, "\(String(decoding: events[0].payload, as: UTF8.self))")
+        #expect(events[1...2].map(\.payload) == others.map(\.payload))
+    }
+
     // MARK: - Others at work
 
     /// What another writer appends between the plan and the switch goes, too; and a compaction in between stops nothing.
