@@ -191,7 +191,7 @@ public struct RedactionResult: Sendable {
     public private(set) var events: [Event] = []
     /// The events in which a text stays, because it is an id or a word of the protocol there.
     public private(set) var held: [SequenceNumber] = []
-    /// The other things that say the same, and still do, sorted.
+    /// The other things in whose texts the same stands, and stays, sorted.
     public private(set) var others: [EntityReference] = []
     /// Where the texts still are; `nil` after a dry run.
     public internal(set) var scan: RedactionScan?

@@ -17,13 +17,29 @@ import Testing
     // MARK: - Whole logs
 
     @Test(arguments: Scenario.all) func ofEachScenarioOnlyTheTextsOfAThingGo(scenario: Scenario) throws {
-        try check { try scenario.log(in: $0) }
+        try check {
+            let directory = try TemporaryDirectory()
+            return (try scenario.log(in: directory), directory)
+        }
     }
 
     @Test(arguments: DenseTraffic.allCases, UInt64(1)...2)
     func ofDenseTrafficOnlyTheTextsOfAThingGo(traffic: DenseTraffic, seed: UInt64) throws {
         let events = try traffic.events(count: 60, seed: seed)
-        try check { try Self.log(of: events, in: $0) }
+        try check {
+            let directory = try TemporaryDirectory()
+            return (try Self.log(of: events, in: directory), directory)
+        }
+    }
+
+    /// Logs of other apps, whose formats decoder files describe: quoted messages, rich text beside the plain one, pages.
+    @Test(.needs(shared: "formats/genlib.py"), arguments: FormatStateTests.protocols)
+    func ofAnyAppOnlyTheTextsOfAThingGo(name: String) throws {
+        let capture = try FormatCapture(of: name, seed: 5)
+        try check {
+            let log = try FormatLog(capture.name, capture.lines, "redacted")
+            return (log.store, log)
+        }
     }
 
     /// Redacted and then compacted is compacted and then redacted.
@@ -51,12 +67,14 @@ import Testing
     }
 
     /// Redacts some things of a log, each in a log of its own.
-    private func check(_ log: (TemporaryDirectory) throws -> EventStore) throws {
-        let whole = try TemporaryDirectory()
-        for thing in try Self.things(in: log(whole)) {
-            let directory = try TemporaryDirectory()
-            defer { withExtendedLifetime(directory) {} }
-            let store = try log(directory)
+    ///
+    /// - Parameter log: makes the log, and gives what keeps its folder.
+    private func check(_ log: () throws -> (store: EventStore, keeper: Any)) throws {
+        let whole = try log()
+        defer { withExtendedLifetime(whole) {} }
+        for thing in try Self.things(in: whole.store) {
+            let (store, keeper) = try log()
+            defer { withExtendedLifetime(keeper) {} }
             guard let redaction = try Self.redaction(of: thing, in: store) else { continue }
             let before = try RedactionSnapshot(of: store, thing)
             let result: RedactionResult

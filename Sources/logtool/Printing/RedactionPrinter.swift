@@ -32,7 +32,7 @@ struct RedactionPrinter {
             try list(result.held.map { "event \($0)" })
         }
         if !result.others.isEmpty {
-            try output.line("other things say the same, and keep it:")
+            try output.line("the same stands in texts of other things, and stays there:")
             try list(result.others.map { DisplayText.escaped($0.description) })
         }
         if let scan = result.scan {
