@@ -84,7 +84,7 @@ struct PayloadRedaction {
     func result() -> Result {
         var texts: [Int: String] = [:]
         var places: [Place] = []
-        _ = PayloadTexts.replaced(in: payload, kind: envelope.kind, search) { number, text in
+        _ = PayloadTexts.replaced(in: payload, kind: envelope.kind, scope.substitutes, search) { number, text in
             let count = scope.substitutes.count(in: text)
             if count > 0 { texts[number] = text }
             places += (0..<count).map { Place(text: number, number: $0) }
@@ -122,7 +122,7 @@ struct PayloadRedaction {
 
     /// The payload with what stands in some places replaced.
     private func marked(_ places: Set<Place>, by text: (Place, _ substitute: String) -> String) -> [UInt8] {
-        PayloadTexts.replaced(in: payload, kind: envelope.kind, search) { number, whole in
+        PayloadTexts.replaced(in: payload, kind: envelope.kind, scope.substitutes, search) { number, whole in
             scope.substitutes.replaced(in: whole) { place, substitute in
                 let place = Place(text: number, number: place)
                 return places.contains(place) ? text(place, substitute) : nil

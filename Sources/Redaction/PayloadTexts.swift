@@ -11,7 +11,9 @@ struct PayloadTexts {
     /// Replaces the text with this number; `nil` leaves it.
     typealias Replacement = (_ number: Int, _ text: String) -> String?
 
-    /// Finds what is to be replaced. Base64 is decoded only where it occurs in what comes out.
+    /// What is to be replaced. A string that has it as it stands is a text, also where it is JSON.
+    private let substitutes: TextSubstitutes
+    /// Finds it in every form. Base64 is decoded only where it occurs in what comes out.
     private let search: TokenSearch
     private let body: Replacement
     private var count = 0
@@ -20,16 +22,22 @@ struct PayloadTexts {
     private static let depthMax = 8
 
     /// The payload with its texts replaced.
-    static func replaced(in payload: [UInt8], kind: EventKind, _ search: TokenSearch, _ body: Replacement) -> [UInt8] {
+    static func replaced(
+        in payload: [UInt8],
+        kind: EventKind,
+        _ substitutes: TextSubstitutes,
+        _ search: TokenSearch,
+        _ body: Replacement
+    ) -> [UInt8] {
         withoutActuallyEscaping(body) { body in
-            var texts = PayloadTexts(search: search, body: body)
+            var texts = PayloadTexts(substitutes: substitutes, search: search, body: body)
             if KnownKind(kind)?.row.shrink == .stream { return texts.lines(payload) }
             return texts.replaced(payload, depth: 0) ?? payload
         }
     }
 
-    private init(search: TokenSearch, body: @escaping Replacement) {
-        (self.search, self.body) = (search, body)
+    private init(substitutes: TextSubstitutes, search: TokenSearch, body: @escaping Replacement) {
+        (self.substitutes, self.search, self.body) = (substitutes, search, body)
     }
 
     /// An event of a stream: of each line what stands behind the colon and its spaces (HTML standard, section 9.2.6).
@@ -100,6 +108,7 @@ struct PayloadTexts {
 
     /// A string of JSON; `nil` if nothing changes.
     private mutating func replaced(text: String, depth: Int) -> String? {
+        if substitutes.count(in: text) > 0 { return plain(text) }
         let first = text.utf8.first { $0 != 0x20 && $0 != 0x0A }
         if depth < Self.depthMax, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
             let before = count

@@ -17,7 +17,7 @@ import Testing
     // MARK: - Whole logs
 
     @Test(arguments: Scenario.all) func ofEachScenarioOnlyTheTextsOfAThingGo(scenario: Scenario) throws {
-        try check {
+        try check(each: 1) {
             let directory = try TemporaryDirectory()
             return (try scenario.log(in: directory), directory)
         }
@@ -69,10 +69,10 @@ import Testing
     /// Redacts some things of a log, each in a log of its own.
     ///
     /// - Parameter log: makes the log, and gives what keeps its folder.
-    private func check(_ log: () throws -> (store: EventStore, keeper: Any)) throws {
+    private func check(each count: Int = 2, _ log: () throws -> (store: EventStore, keeper: Any)) throws {
         let whole = try log()
         defer { withExtendedLifetime(whole) {} }
-        for thing in try Self.things(in: whole.store) {
+        for thing in try Self.things(in: whole.store, each: count) {
             let (store, keeper) = try log()
             defer { withExtendedLifetime(keeper) {} }
             guard let redaction = try Self.redaction(of: thing, in: store) else { continue }
@@ -173,6 +173,18 @@ import Testing
         let expected = try Self.frame("(redacted)", 1)
         #expect(events[0].payload == expected.payload, "\(String(decoding: events[0].payload, as: UTF8.self))")
         #expect(events[1...2].map(\.payload) == others.map(\.payload))
+    }
+
+    /// What people write may look like what programs write.
+    @Test(arguments: [
+        #"{"a":"secret plans"}"#, "[1, 2]", "\"", "{\n}", "c2VjcmV0IHBsYW5z", "(redacted) \u{1F600}", "é\r\nè",
+    ])
+    func aTextOfAnyFormGoes(text: String) throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        _ = try store.append([Self.frame(text, 1), Self.frame("another", 2)])
+        let thing = EntityReference(kind: .message, parts: ["chat", "200", "1"])
+        _ = try LogRedaction(of: store, .init(entities: [thing], by: "nobody")).run(now: Self.now)
+        #expect(try store.allEvents()[0].payload == Self.frame("(redacted)", 1).payload)
     }
 
     // MARK: - Others at work
@@ -295,8 +307,8 @@ extension RedactionTests {
         return state.document()
     }
 
-    /// The first things of each kind that has texts.
-    private static func things(in store: EventStore) throws -> [EntityReference] {
+    /// Some things of each kind that has texts, the first and the last.
+    private static func things(in store: EventStore, each count: Int = 2) throws -> [EntityReference] {
         let document = try document(of: store)
         let kinds: [(section: String, kind: EntityReference.Kind, parts: [String])] = [
             ("messages", .message, ["source", "channel", "id"]),
@@ -306,7 +318,7 @@ extension RedactionTests {
         ]
         return kinds.flatMap { section, kind, parts in
             let rows = document[section]?.array ?? []
-            return (rows.prefix(1) + rows.dropFirst().suffix(1)).compactMap { row in
+            return (rows.prefix(1) + rows.dropFirst().suffix(count - 1)).compactMap { row in
                 let found = parts.compactMap { row[$0]?.string }
                 return found.count == parts.count ? EntityReference(kind: kind, parts: found) : nil
             }
