@@ -81,6 +81,8 @@ public struct LogRedaction {
         isDryRun: Bool = false,
         _ report: @escaping (String) -> Void = { _ in }
     ) throws -> RedactionResult {
+        // A redaction that was killed after its switch has left the originals behind.
+        if !isDryRun { try store.removeLeftovers() }
         var result = RedactionResult(texts: textCount)
         for round in 1... {
             report("looking for the texts")

@@ -65,6 +65,20 @@ import Testing
         }
     }
 
+    /// A killed rewrite may leave a generation with the originals, to which nothing refers. Asked again, a redaction removes it.
+    @Test func whatAKilledOneLeftGoes() throws {
+        let (text, _) = try first()
+        try FileManager.default.copyItem(atPath: folder.path("L/gen-000001"), toPath: folder.path("old"))
+        #expect(try tool("redact", "L", "--match", text, "--yes").exitCode == 0)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("L/gen-000001")))
+        let left = folder.path("L/gen-000003")
+        try FileManager.default.copyItem(atPath: folder.path("old"), toPath: left)
+        let again = try tool("redact", "L", "--match", text, "--yes")
+        #expect(again.exitCode == 1, "\(again.errors)")
+        #expect(!FileManager.default.fileExists(atPath: left))
+        #expect(try tool("verify", "L").exitCode == 0)
+    }
+
     @Test func aTextComesFromStandardInput() throws {
         let (text, _) = try first()
         let run = try tool("redact", "L", "--match-file", "-", "--yes", input: text + "\n")

@@ -208,6 +208,17 @@ extension EventStore {
         return head + 1
     }
 
+    /// Removes what interrupted rewrites left: a generation that was never switched to, and one that was left behind. The next
+    /// rewrite does so as well; a text that must be gone cannot wait for it.
+    ///
+    /// - Throws: `EventLogError` with code `locked` while another rewrite runs.
+    package func removeLeftovers() throws {
+        let lock = try FileLock(LogDirectory.rewriteLock, in: core.directory.folder)
+        try lock.acquire(wait: options.wait, operation: "clean log at", object: path)
+        defer { lock.release() }
+        try core.directory.removeLeftovers(except: try certainNewest().number)
+    }
+
     /// The newest generation, found in write transactions. A read transaction may miss the last commit of a process
     /// that was killed, and a generation that something refers to must not be removed as a leftover.
     func certainNewest() throws -> Generation {
