@@ -23,7 +23,7 @@ def coded(data):
 async def ws(what):
     path, count, send = what.rsplit("=", 2)
     got, binary = [], []
-    socket = await websockets.connect(URL + path, subprotocols=["chat.v1", "chat.v0"])
+    socket = await websockets.connect(URL + path, subprotocols=["chat.v1", "chat.v0"], open_timeout=3600)
     for number in range(abs(int(send))):
         await socket.send(json.dumps({"number": number}))
     while len(got) < int(count):

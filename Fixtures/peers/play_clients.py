@@ -28,7 +28,7 @@ async def gateway():
             token = (await answer.json())["access_token"]
         while len(got) < COUNT:
             try:
-                async with websockets.connect(SOCKET + "/gateway") as socket:
+                async with websockets.connect(SOCKET + "/gateway", open_timeout=3600) as socket:
                     async for text in socket:
                         is_last = take(text)
                         try:
@@ -59,7 +59,7 @@ async def gateway():
 async def realtime():
     while len(got) < COUNT:
         try:
-            async with websockets.connect(SOCKET + "/realtime/v1/websocket?vsn=1.0.0") as socket:
+            async with websockets.connect(SOCKET + "/realtime/v1/websocket?vsn=1.0.0", open_timeout=3600) as socket:
                 for place, table in enumerate(["notes", "files"]):
                     binding = {"event": "*", "schema": "public", "table": table}
                     await socket.send(json.dumps({
