@@ -17,6 +17,8 @@ package struct TokenSearch: Sendable {
     /// By the hash of two neighbouring bytes: how far the search may go on if they end a place of `shortest` bytes.
     private let steps: [UInt8]
 
+    /// How many layers of escapes are decoded: a JSON text may lie within a string of another one.
+    private static let layersMax = 2
     /// The longest step; longer needles are compared in full only where their beginning fits.
     private static let shortestMax = 128
 
@@ -41,10 +43,12 @@ package struct TokenSearch: Sendable {
     }
 
     /// True if the bytes contain a token.
-    package func occurs(in bytes: UnsafeRawBufferPointer) -> Bool {
+    package func occurs(in bytes: UnsafeRawBufferPointer) -> Bool { occurs(in: bytes, layers: Self.layersMax) }
+
+    private func occurs(in bytes: UnsafeRawBufferPointer, layers: Int) -> Bool {
         if next(in: bytes, from: 0) != nil { return true }
-        guard Self.hasEscapes(bytes) else { return false }
-        return UnescapedText(bytes, keepsPlaces: false).bytes.withUnsafeBytes { next(in: $0, from: 0) != nil }
+        guard layers > 0, Self.hasEscapes(bytes) else { return false }
+        return UnescapedText(bytes, keepsPlaces: false).bytes.withUnsafeBytes { occurs(in: $0, layers: layers - 1) }
     }
 
     /// True if a text contains a token.
@@ -53,12 +57,14 @@ package struct TokenSearch: Sendable {
         return text.withUTF8 { occurs(in: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The places of all tokens, ascending unless escapes were decoded.
-    package func places(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
+    /// The places of all tokens, ascending unless escapes were decoded; a place may then come twice.
+    package func places(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] { places(in: bytes, layers: Self.layersMax) }
+
+    private func places(in bytes: UnsafeRawBufferPointer, layers: Int) -> [Range<Int>] {
         let found = plainPlaces(in: bytes)
-        guard Self.hasEscapes(bytes) else { return found }
+        guard layers > 0, Self.hasEscapes(bytes) else { return found }
         let text = UnescapedText(bytes)
-        return found + text.bytes.withUnsafeBytes { plainPlaces(in: $0).map(text.place) }
+        return found + text.bytes.withUnsafeBytes { places(in: $0, layers: layers - 1).map(text.place) }
     }
 
     private func plainPlaces(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
@@ -68,7 +74,7 @@ package struct TokenSearch: Sendable {
     }
 
     /// The first place of a needle at or after `start`.
-    package func next(in bytes: UnsafeRawBufferPointer, from start: Int) -> Range<Int>? {
+    func next(in bytes: UnsafeRawBufferPointer, from start: Int) -> Range<Int>? {
         steps.withUnsafeBufferPointer { steps in
             var end = start + shortest - 1
             while end < bytes.count {
@@ -103,7 +109,8 @@ package struct TokenSearch: Sendable {
         while index < bytes.count, let place = memchr(start + index, 0x5C, bytes.count - index) {
             index = UnsafeRawPointer(place) - start + 1
             if index < bytes.count, bytes[index] == 0x75 { return true }
-            // Of two backslashes the second one is what the first one escapes.
+            // Of two backslashes the second one is what the first one escapes; it may begin an escape of the next layer.
+            if index + 1 < bytes.count, bytes[index] == 0x5C, bytes[index + 1] == 0x75 { return true }
             index += 1
         }
         return false

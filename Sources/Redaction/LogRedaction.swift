@@ -13,7 +13,7 @@ public import Projections
 /// let result = try redaction.run(now: now)
 /// ```
 public struct LogRedaction {
-    /// What is redacted.
+    /// Who asks for a redaction, why, and of which entities or texts.
     public struct Request: Sendable {
         /// Messages, items, sessions, prompts and rows, each named in full.
         public var entities: [EntityReference]
@@ -38,8 +38,6 @@ public struct LogRedaction {
         }
     }
 
-    /// The kind of the act that a redaction appends.
-    package static let actKind = Redactions.actKind
     /// The most events that one act names.
     static let eventsMax = 100_000
     /// How often the log is rewritten while other writers append the texts again.
@@ -63,22 +61,26 @@ public struct LogRedaction {
     }
 
     /// How many different texts go.
-    public var textCount: Int { scope.substitutes.texts.count }
+    public var textCount: Int { substitutes.texts.count }
+
+    var substitutes: TextSubstitutes { scope.substitutes }
 
     /// Redacts the log, or finds out what a redaction would do.
     ///
-    /// Cost: four passes over the log and a copy of it; as much disk as the log for a while. Appends wait only while the last events
-    /// are copied.
+    /// Cost: two folds of the log, whose states are in memory together, at most four more passes over its events, and a copy of
+    /// it; as much disk as the log for a while. Appends wait only while the last events are copied.
     ///
     /// - Parameters:
     ///   - now: When the act is recorded.
     ///   - isDryRun: Whether to leave the log unchanged. The figures come from a real rewrite, which is thrown away.
+    ///   - scratch: An empty folder for a dry run's rewrite; `nil` for the log's own folder, which must then be writable.
     ///   - report: Called before each step, with what it does.
     /// - Throws: `EngineError` with code `no` if the log has none of the texts, or if something else would change; the log is
     ///   unchanged then. `EventLogError`.
     public func run(
         now: Timestamp,
         isDryRun: Bool = false,
+        scratch: String? = nil,
         _ report: @escaping (String) -> Void = { _ in }
     ) throws -> RedactionResult {
         // A redaction that was killed after its switch has left the originals behind.
@@ -94,14 +96,16 @@ public struct LogRedaction {
             report("proving that the rest stays the same")
             var rewrite = plan.rewrite(act: try act(of: plan, now: now))
             rewrite.isDryRun = isDryRun
+            rewrite.scratch = scratch
             do {
                 let done = try store.rewrite(rewrite) { try plan.prove($0) }
                 result.add(plan)
                 result.act = isDryRun ? nil : done.act
                 // Another writer may have appended a text between the plan and the switch.
                 if isDryRun || done.act.rawValue == plan.decidedAt.rawValue + 1 { break }
-            } catch  where round < Self.roundsMax && isVoid(plan) {
-                // A compaction or another act came between, and the log is as that left it.
+            } catch {
+                // If a compaction or another act came between, the log is as that left it.
+                guard round < Self.roundsMax, isVoid(plan) else { throw error }
                 continue
             }
             if round == Self.roundsMax {
@@ -112,7 +116,7 @@ public struct LogRedaction {
             }
         }
         report("searching what is left")
-        result.scan = isDryRun ? nil : try RedactionScan(store, scope.substitutes.search)
+        result.scan = isDryRun ? nil : try RedactionScan(store, substitutes)
         return result
     }
 
@@ -171,7 +175,7 @@ public struct LogRedaction {
         json.end("}")
         var payload = json.bytes
         payload.replaceSubrange(payload.count - 2..<payload.count - 2, with: names.joined(separator: ",").utf8)
-        return DraftEvent(recordedAt: now, source: .logtool, kind: Self.actKind, payload: payload)
+        return DraftEvent(recordedAt: now, source: .logtool, kind: Redactions.actKind, payload: payload)
     }
 }
 
@@ -181,8 +185,8 @@ public struct RedactionResult: Sendable {
     public struct Event: Sendable {
         /// The event.
         public let sequence: SequenceNumber
-        /// How many texts were replaced in it.
-        public let texts: Int
+        /// How many places in it were replaced.
+        public let places: Int
     }
 
     /// The act; `nil` after a dry run, and if only what must stay has the text.

@@ -42,10 +42,10 @@ struct RedactionScope {
 /// Each text that may have to go is marked, and the payload decoded anew: where the mark comes out shows whose text it is. A mark
 /// that changes what is stated, apart from texts, stands where the text is an id or a word of the protocol, and there it stays.
 struct PayloadRedaction {
-    /// What was found of one payload.
+    /// What becomes of one payload, and why.
     struct Result {
         let payload: [UInt8]
-        /// How many texts were replaced.
+        /// How many places were replaced.
         let count: Int
         /// True if a text that was to go everywhere stays, because it is an id or a word of the protocol.
         let isHeld: Bool
@@ -63,18 +63,16 @@ struct PayloadRedaction {
     let payload: [UInt8]
     /// As it was before the event.
     let decoder: ChangeDecoder
-    /// As it was before the log's first event: it knows no earlier frame that this one repeats, and no earlier list of which this
-    /// one states only what differs.
+    /// A decoder that has seen no event: it knows no earlier frame that this one repeats, and no earlier list of which this one
+    /// states only what differs.
     let newDecoder: ChangeDecoder
     /// What the event states.
     let stated: DecodedEvent
 
     /// Where a text stands: the number of the payload's text that holds it, and the number of the place in that.
-    private struct Place: Hashable, Comparable {
+    private struct Place: Hashable {
         let text: Int
         let number: Int
-
-        static func < (left: Place, right: Place) -> Bool { (left.text, left.number) < (right.text, right.number) }
     }
 
     /// Whose text stands in a place.

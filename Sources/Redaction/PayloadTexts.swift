@@ -11,9 +11,9 @@ struct PayloadTexts {
     /// Replaces the text with this number; `nil` leaves it.
     typealias Replacement = (_ number: Int, _ text: String) -> String?
 
-    /// What is to be replaced. A string that has it as it stands is a text, also where it is JSON.
+    /// The texts to replace. A string that contains one unescaped counts as one text, even if it is itself JSON.
     private let substitutes: TextSubstitutes
-    /// Finds it in every form. Base64 is decoded only where it occurs in what comes out.
+    /// Finds these texts in every form. A string is decoded from base64 only if the result contains one.
     private let search: TokenSearch
     private let body: Replacement
     private var count = 0

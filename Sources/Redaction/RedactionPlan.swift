@@ -25,19 +25,19 @@ struct RedactionPlan {
         before = try Replay.logState(of: session)
         let sources = scope.things.map { Set($0.compactMap(\.parts.first)) }
         guard session.head > .zero else { return }
-        let areTiny = scope.substitutes.areTiny
+        let areTiny = scope.substitutes.tinyCount > 0
         let cover = scope.things == nil ? search : scope.substitutes.longSearch
-        let newDecoder = try ChangeDecoder(for: session)
-        var decoder = newDecoder
+        let newDecoder = try ChangeDecoder(withoutFactsOf: session)
+        var decoder = try ChangeDecoder(for: session)
         try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
             guard !event.isAct, sources?.contains(event.source.rawValue) ?? true else { return true }
             let envelope = event.envelope
-            guard areTiny || event.withPayload({ Self.mayHold($0, search) }) else {
+            guard areTiny || event.withPayload({ search.occurs(in: $0) }) else {
                 event.withPayload { decoder.pass(envelope, payload: $0) }
                 return true
             }
             try session.check(event)
-            let before = decoder
+            let decoderBefore = decoder
             let payload = event.withPayload { Array($0) }
             let stated = payload.withUnsafeBytes { decoder.decode(envelope, payload: $0) }
             let redaction = PayloadRedaction(
@@ -46,7 +46,7 @@ struct RedactionPlan {
                 cover: cover,
                 envelope: envelope,
                 payload: payload,
-                decoder: before,
+                decoder: decoderBefore,
                 newDecoder: newDecoder,
                 stated: stated
             )
@@ -61,20 +61,13 @@ struct RedactionPlan {
         }
     }
 
-    /// Whether a payload may hold a text. The search decodes one layer of JSON escapes; in JSON within JSON there are two.
-    static func mayHold(_ payload: UnsafeRawBufferPointer, _ search: TokenSearch) -> Bool {
-        search.occurs(in: payload) || innerEscape?.occurs(in: payload) ?? false
-    }
-
-    private static let innerEscape = TextSearch(#"\\u"#, ignoresCase: false)
-
     private mutating func take(_ result: PayloadRedaction.Result, _ sequence: SequenceNumber) {
         if result.isHeld { held.append(sequence) }
         others.formUnion(result.others)
         answers.formUnion(result.answers)
         guard result.count > 0 else { return }
         substitutes[sequence] = result.payload
-        events.append(RedactionResult.Event(sequence: sequence, texts: result.count))
+        events.append(RedactionResult.Event(sequence: sequence, places: result.count))
     }
 
     /// The rewrite that carries it out. Another rewrite or a decoder file that comes between stops it.

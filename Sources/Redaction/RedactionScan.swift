@@ -8,6 +8,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Where texts still are in a log, in any form: as they are, with JSON escapes, in percent encoding, base64, hexadecimal digits
 /// and UTF-16.
 public struct RedactionScan: Sendable {
@@ -21,7 +27,7 @@ public struct RedactionScan: Sendable {
 
     /// How many events were searched.
     public private(set) var eventCount = 0
-    /// What was found in them, in order.
+    /// The parts of events that hold a text, in the order of the log.
     public private(set) var hits: [Hit] = []
     /// How many files of the log were searched.
     public private(set) var fileCount = 0
@@ -30,6 +36,9 @@ public struct RedactionScan: Sendable {
     /// How often a text stands in the files.
     public private(set) var fileHitCount = 0
 
+    /// How many texts were not looked for, because they have one byte.
+    public let unsearchedCount: Int
+
     /// Bytes of a file that are searched at once, and how far a text may reach beyond them.
     private static let chunkBytes = 4 << 20
     private static let overlapBytes = 1 << 20
@@ -37,7 +46,9 @@ public struct RedactionScan: Sendable {
     /// Searches the newest generation: each event, then the files byte for byte.
     ///
     /// - Throws: `EventLogError` if the log cannot be read; an error of the file system.
-    init(_ store: EventStore, _ search: TokenSearch) throws {
+    init(_ store: EventStore, _ substitutes: TextSubstitutes) throws {
+        let search = substitutes.search
+        unsearchedCount = substitutes.tinyCount
         try store.read { session in
             guard session.head > .zero else { return }
             try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
@@ -55,36 +66,38 @@ public struct RedactionScan: Sendable {
                 return true
             }
         }
-        let files = FileManager.default
-        // The other files of a log hold the version and locks.
-        for name in try files.subpathsOfDirectory(atPath: store.path).sorted() where !Self.isFixed(name) {
-            let path = store.path + "/" + name
-            guard try files.attributesOfItem(atPath: path)[.type] as? FileAttributeType == .typeRegular else {
-                continue
-            }
-            try look(in: path, search)
+        // The others hold the version and locks. Whoever closes a file of locks releases all that the process has in it.
+        let names = try FileManager.default.subpathsOfDirectory(atPath: store.path).sorted()
+        for name in names where !["FORMAT", ".lock", "lock.mdb"].contains(where: name.hasSuffix) {
+            try look(in: store.path + "/" + name, search)
         }
     }
 
-    private static func isFixed(_ name: String) -> Bool { name == "FORMAT" || name.hasSuffix(".lock") }
-
-    /// Files that vanish meanwhile are derived data of another process.
+    /// Searches a regular file in pieces. No link is followed, and a file that is gone meanwhile was derived data of another
+    /// process.
     private mutating func look(in path: String, _ search: TokenSearch) throws {
-        let file: Data
-        do {
-            file = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-            return
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ELOOP { return }
+            throw Self.trouble(path)
         }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Self.trouble(path) }
+        guard status.st_mode & S_IFMT == S_IFREG else { return }
         fileCount += 1
-        byteCount += file.count
-        file.withUnsafeBytes { bytes in
-            for start in stride(from: 0, to: bytes.count, by: Self.chunkBytes) {
-                let end = min(bytes.count, start + Self.chunkBytes + Self.overlapBytes)
-                let places = search.places(in: UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-                // Without escapes a place is found twice, and what begins behind the chunk belongs to the next one.
-                fileHitCount += Set(places.map(\.lowerBound)).count { $0 < Self.chunkBytes }
-            }
+        var piece = [UInt8](repeating: 0, count: Self.chunkBytes + Self.overlapBytes)
+        for start in stride(from: 0, to: Int(status.st_size), by: Self.chunkBytes) {
+            let count = pread(descriptor, &piece, piece.count, off_t(start))
+            guard count >= 0 else { throw Self.trouble(path) }
+            byteCount += min(count, Self.chunkBytes)
+            let places = piece[..<count].withUnsafeBytes { search.places(in: $0) }
+            // A place may come twice, and what begins behind the chunk belongs to the next one.
+            fileHitCount += Set(places.map(\.lowerBound)).count { $0 < Self.chunkBytes }
         }
+    }
+
+    private static func trouble(_ path: String) -> EngineError {
+        EngineError("search \"\(path)\": \(String(cString: strerror(errno)))")
     }
 }

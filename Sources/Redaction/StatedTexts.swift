@@ -11,7 +11,7 @@ enum StatedTexts {
         guard !request.entities.isEmpty else {
             var substitutes = TextSubstitutes()
             for text in request.texts { substitutes.add(text) }
-            substitutes.number()
+            substitutes.number(besides: try givenNumbers(in: session))
             return RedactionScope(things: nil, columns: [], substitutes: substitutes)
         }
         var names = Set(request.entities)
@@ -24,16 +24,29 @@ enum StatedTexts {
             }
             try found.check(request)
             var substitutes = found.substitutes
-            substitutes.number()
+            substitutes.number(besides: try givenNumbers(in: session))
             return RedactionScope(things: names, columns: Set(request.columns), substitutes: substitutes)
         }
+    }
+
+    /// The numbers of the substitutes that the log has.
+    private static func givenNumbers(in session: borrowing ReadSession) throws -> Set<Int> {
+        var numbers: Set<Int> = []
+        guard try Redactions.newest(in: session) > .zero else { return numbers }
+        try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+            if event.holding == .redacted {
+                numbers.formUnion(event.withPayload { TextSubstitutes.numbers(in: $0) })
+            }
+            return true
+        }
+        return numbers
     }
 
     /// The first event that states one of the texts of a scope as one of its things has them; `nil` if none does.
     static func eventStating(_ scope: RedactionScope, _ session: borrowing ReadSession) throws -> SequenceNumber? {
         guard let things = scope.things else { return nil }
         // What no payload has, no decoder can state.
-        guard try scope.substitutes.areTiny || isInPayload(scope.substitutes.search, of: things, session) else {
+        guard try scope.substitutes.tinyCount > 0 || isInPayload(scope.substitutes.search, of: things, session) else {
             return nil
         }
         var first: SequenceNumber?
@@ -59,7 +72,7 @@ enum StatedTexts {
         var isFound = false
         try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
             guard !event.isAct, sources.contains(event.source.rawValue) else { return true }
-            isFound = event.withPayload { RedactionPlan.mayHold($0, search) }
+            isFound = event.withPayload { search.occurs(in: $0) }
             return !isFound
         }
         return isFound
@@ -67,21 +80,33 @@ enum StatedTexts {
 
     /// Decodes the events of the things' sources in order, until `body` returns false.
     ///
-    /// - Parameter checks: Whether each event is compared with its leaf hash.
+    /// - Parameters:
+    ///   - checks: Whether each event is compared with its leaf hash.
+    ///   - repeats: Whether to give also what an event would state as the first one. Of a compacted log the frame may be gone that it
+    ///     repeats.
     private static func forEachChange(
         of things: Set<EntityReference>,
         _ session: borrowing ReadSession,
         checks: Bool,
+        repeats: Bool = false,
         _ body: (DecodedChange, Envelope) -> Bool
     ) throws {
         let sources = Set(things.compactMap(\.parts.first))
         var decoder = try ChangeDecoder(for: session)
+        let newDecoder = try ChangeDecoder(withoutFactsOf: session)
         guard session.head > .zero else { return }
         try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
             guard !event.isAct, sources.contains(event.source.rawValue) else { return true }
             if checks { try session.check(event) }
             let envelope = event.envelope
-            return event.withPayload { decoder.decode(envelope, payload: $0) }.changes.allSatisfy { body($0, envelope) }
+            return event.withPayload { payload in
+                var changes = decoder.decode(envelope, payload: payload).changes
+                if repeats {
+                    var decoder = newDecoder
+                    changes += decoder.decode(envelope, payload: payload).changes
+                }
+                return changes.allSatisfy { body($0, envelope) }
+            }
         }
     }
 
@@ -96,7 +121,8 @@ enum StatedTexts {
 
         init(names: Set<EntityReference>, columns: Set<String>, _ session: borrowing ReadSession) throws {
             (self.names, self.columns) = (names, columns)
-            try StatedTexts.forEachChange(of: names, session, checks: true) { change, envelope in
+            let isCompacted = session.decidedAt > .zero
+            try StatedTexts.forEachChange(of: names, session, checks: true, repeats: isCompacted) { change, envelope in
                 take(change, envelope.source)
                 return true
             }
@@ -140,9 +166,9 @@ enum StatedTexts {
                 )
             }
             guard substitutes.texts.isEmpty else { return }
+            let names = request.entities.map(\.description).joined(separator: ", ")
             throw EngineError(
-                "redact: no event that the log holds states a text, or one that is not redacted, of \(request.entities.map(\.description).joined(separator: ", ")); "
-                    + "nothing was written",
+                "redact \(names): the log holds no text of it, or none that is not redacted; nothing was written",
                 code: .no
             )
         }

@@ -91,7 +91,7 @@ extension Statement {
                     thing: reference(.channel, channel.id),
                     fields: [field("name", channel.name), field("topic", channel.topic)],
                     rest: .array([
-                        text(channel.kind), text(channel.guild), text(channel.parent),
+                        text(channel.kind), text(channel.guild), text(channel.parent), number(channel.position),
                         .array(channel.recipients?.map { .string($0) } ?? []),
                     ])
                 )
@@ -105,7 +105,10 @@ extension Statement {
                 Statement(
                     thing: reference(.session, session.id),
                     fields: [field("project", session.project), field("device", session.device)],
-                    rest: .array([.string(session.status), text(session.timestamp)])
+                    rest: .array([
+                        .string(session.status), text(session.timestamp), .string(session.instant.description),
+                        number(session.pid),
+                    ])
                 )
             ]
         case .prompt(let prompt):
@@ -115,7 +118,10 @@ extension Statement {
                     fields: [
                         field("text", prompt.text), field("answer", prompt.answer), field("project", prompt.project),
                     ],
-                    rest: .array([text(prompt.session), .bool(prompt.isAnswered)])
+                    rest: .array([
+                        text(prompt.session), .bool(prompt.isAnswered), text(prompt.askedAt?.description),
+                        text(prompt.answeredAt?.description),
+                    ])
                 )
             ]
         case .row(let row):
@@ -123,7 +129,9 @@ extension Statement {
                 Statement(
                     thing: reference(.row, row.table, row.id),
                     fields: fields(of: row.record),
-                    rest: .array([.string(row.operation), .bool(row.isPartial)])
+                    rest: .array([
+                        .string(row.operation), .bool(row.isPartial), .string(row.committedAt.description),
+                    ])
                 )
             ]
         case .community(let community): return [Statement(community, change.json)]
@@ -144,9 +152,11 @@ extension Statement {
         case .member(let guild, let user, let nickname, let roles):
             fields = [Self.field("nickname", nickname)]
             rest = .array([.string(guild), .string(user), .array(roles.map { .string($0) })])
-        case .role(let guild, let id, let name, let permissions, _, _):
+        case .role(let guild, let id, let name, let permissions, let position, let color):
             fields = [Self.field("name", name)]
-            rest = .array([.string(guild), .string(id), Self.text(permissions)])
+            rest = .array([
+                .string(guild), .string(id), Self.text(permissions), Self.number(position), Self.number(color),
+            ])
         case .guildNamed, .guildDeleted, .memberships, .joined, .memberRemoved, .roleDeleted, .ban, .presence, .typing,
             .voice, .readStates:
             rest = json
@@ -154,6 +164,8 @@ extension Statement {
     }
 
     private static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    private static func number(_ number: Int64?) -> JSONValue { text(number.map { String($0) }) }
 
     private static func field(_ name: String, _ value: String?) -> Field { Field(name: name, value: text(value)) }
 

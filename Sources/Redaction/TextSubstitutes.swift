@@ -21,16 +21,10 @@ struct TextSubstitutes {
     private var forms: [[Form]] = Array(repeating: [], count: 256)
     /// The substitute of each text.
     private var substitutes: [String] = []
-    /// The numbers that an earlier redaction has given.
-    private var taken: Set<Int> = []
 
     /// Adds a text, unless it is known, empty, or a substitute itself.
     mutating func add(_ text: String) {
-        guard !text.isEmpty, known.insert(ExactText(text)).inserted else { return }
-        if let number = Self.number(of: text) {
-            taken.insert(number)
-            return
-        }
+        guard !text.isEmpty, Self.number(of: text) == nil, known.insert(ExactText(text)).inserted else { return }
         texts.append(text)
         addForm(text)
         // A remote may write other ends of lines than the reading shows.
@@ -46,7 +40,9 @@ struct TextSubstitutes {
     }
 
     /// Gives each text its substitute. Call it once all texts are added.
-    mutating func number() {
+    ///
+    /// - Parameter taken: The numbers that earlier redactions of the log have given. Given again, one would make two texts alike.
+    mutating func number(besides taken: Set<Int>) {
         var next = 1
         substitutes = texts.map { _ in
             while taken.contains(next) { next += 1 }
@@ -56,6 +52,12 @@ struct TextSubstitutes {
     }
 
     private static func substitute(_ number: Int) -> String { number == 1 ? "(redacted)" : "(redacted \(number))" }
+
+    /// The numbers of all substitutes in a payload.
+    static func numbers(in payload: UnsafeRawBufferPointer) -> Set<Int> {
+        let matches = String(decoding: payload, as: UTF8.self).matches(of: /\(redacted(?: ([0-9]+))?\)/)
+        return Set(matches.compactMap { match in match.output.1.map { Int($0) } ?? 1 })
+    }
 
     /// The bytes of the substitute that bytes begin with, within which nothing is looked for; `nil` if they begin with none.
     private static func substituteCount(_ bytes: ArraySlice<UInt8>) -> Int? {
@@ -74,8 +76,8 @@ struct TextSubstitutes {
         return Int(text.dropFirst("(redacted ".count).dropLast())
     }
 
-    /// Whether a text has one byte, for which `search` does not look.
-    var areTiny: Bool { forms.joined().contains { $0.bytes.count == 1 } }
+    /// How many texts have one byte, for which `search` does not look.
+    var tinyCount: Int { texts.count { $0.utf8.count == 1 } }
 
     /// A text of so many bytes hardly stands in another one by chance.
     private static let longBytes = 8
@@ -125,19 +127,6 @@ struct TextSubstitutes {
             return nil
         }
         return count
-    }
-
-    /// A value with the texts replaced in all its strings, names of members left out.
-    func replaced(in value: JSONValue) -> JSONValue {
-        switch value {
-        case .string(let text): return .string(replaced(in: text) ?? text)
-        case .array(let elements): return .array(elements.map { replaced(in: $0) })
-        case .object(let object):
-            var result = JSONObject()
-            for member in object.members { result[member.name] = replaced(in: member.value) }
-            return .object(result)
-        case .null, .bool, .number: return value
-        }
     }
 
     /// Whether a string of a value holds a text.

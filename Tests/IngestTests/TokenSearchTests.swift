@@ -1,11 +1,11 @@
 import EventLog
 import Foundation
-import JSON
 import Logging
 import TestSupport
 import Testing
 
 @testable import Ingest
+@testable import JSON
 
 #if Recorders
 /// A recorder's own token, in whatever form a server sends it back.

@@ -196,6 +196,18 @@ import Testing
         #expect(try texts().count == 500)
     }
 
+    /// A redaction replaces texts that the cache may still hold, so the cache is built anew: while it follows, and at the next start.
+    @Test(arguments: [false, true]) func aRedactedLogGivesANewCache(isRestarted: Bool) async throws {
+        var cache = AppCache(of: log, in: pool, schema: ChatCacheV2())
+        _ = try await cache.step()
+        #expect(try texts().contains("message 2"))
+        let run = try ToolRun.run(["redact", "L", "--match", "message 2", "--yes"], in: folder)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        if isRestarted { cache = AppCache(of: log, in: pool, schema: ChatCacheV2()) }
+        #expect(try await cache.step()?.isRebuild == true)
+        #expect(try texts() == ["message 1", "(redacted)", "message 3"])
+    }
+
     /// Random events of all apps, batch by batch: the same rows as a cache that is built at the end.
     @Test func followingGivesWhatBuildingGives() async throws {
         let scenarios = Scenario.all.filter { $0.testDescription.hasPrefix("retrocast") }

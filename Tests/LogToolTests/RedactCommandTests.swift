@@ -42,6 +42,9 @@ import Testing
 
     @Test func aMessageGoesAndTheActSaysWho() throws {
         let (text, entity) = try first()
+        // With the tables that `sql` keeps beside the log.
+        let question = ["sql", "L", "SELECT content FROM messages", "--csv"]
+        #expect(try ToolRun.run(question, in: folder).output.contains(text))
         let root = try document(tool("root", "L", "--json"))
         let planned = try document(tool("redact", "L", entity, "--dry-run", "--json"))
         #expect(planned["act"] is NSNull && planned["scan"] is NSNull)
@@ -62,6 +65,40 @@ import Testing
         for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path("L")) {
             guard let bytes = FileManager.default.contents(atPath: folder.path("L") + "/" + file) else { continue }
             #expect(bytes.range(of: Data(text.utf8)) == nil, "\(file)")
+        }
+        let answer = try ToolRun.run(question, in: folder).output
+        #expect(answer.contains("(redacted)") && !answer.contains(text))
+    }
+
+    /// Killed at any time, the log is the old one or the new one, and a redaction that is asked for again leaves nothing behind.
+    @Test func aKilledRedactionLeavesTheOldLogOrTheNewOne() throws {
+        let text = try first().text
+        let arguments = ["redact", "L", "--match", text, "--yes", "--quiet"]
+        try FileManager.default.copyItem(atPath: folder.path("L"), toPath: folder.path("before"))
+        let time = try ContinuousClock().measure { _ = try ToolRun.run(arguments, in: folder) }
+        var random = SeededGenerator(seed: 9)
+        for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 12 : 300) {
+            try FileManager.default.removeItem(atPath: folder.path("L"))
+            try FileManager.default.copyItem(atPath: folder.path("before"), toPath: folder.path("L"))
+            let process = Process()
+            process.executableURL = try ToolRun.executable
+            (process.arguments, process.currentDirectoryURL) = (arguments, folder.url)
+            (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+            try process.run()
+            usleep(UInt32(Double.random(in: 0..<1.1, using: &random) * Double(time.microseconds)))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            #expect(try tool("verify", "L").exitCode == 0, "round \(round)")
+            let export = try tool("export", "L").output
+            #expect(export.contains(text) != export.contains("logtool.redact/1"), "round \(round)")
+            let again = try ToolRun.run(arguments, in: folder)
+            #expect(again.exitCode == (export.contains(text) ? 0 : 1), "\(again.errors)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("L"))
+            #expect(names.count { $0.hasPrefix("gen-") } == 1, "\(names)")
+            for name in names where name.hasPrefix("gen-") {
+                let bytes = try Data(contentsOf: URL(filePath: folder.path("L/\(name)/data.mdb")))
+                #expect(bytes.range(of: Data(text.utf8)) == nil, "round \(round)")
+            }
         }
     }
 

@@ -12,7 +12,7 @@ import Testing
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private static let now = Timestamp(seconds: 1_900_000_000)
+    static let now = Timestamp(seconds: 1_900_000_000)
 
     // MARK: - Whole logs
 
@@ -86,7 +86,7 @@ import Testing
                 #expect(try RedactionSnapshot(of: store, thing).payloads == before.payloads)
                 continue
             }
-            let after = try RedactionSnapshot(of: store, thing)
+            let after = try RedactionSnapshot(of: store, thing, after: before)
             try before.check(after, result, thing)
             #expect(try store.verify().isIntact)
             #expect(try Self.redaction(of: thing, in: store)?.textCount == nil)
@@ -132,7 +132,8 @@ import Testing
         let bytes = Array(text.utf8)
         let json = String(decoding: try JSONSerialization.data(withJSONObject: [text]), as: UTF8.self)
         let forms: [[UInt8]] = [
-            bytes, Array(json.utf8), Array(#""na\u00efve\/plan \u00229\u0022""#.utf8),
+            bytes, Array(json.utf8), Array(JSONValue.string(#"["na\u00efve\/plan \"9\""]"#).canonicalText.utf8),
+            Array(#""na\u00efve\/plan \u00229\u0022""#.utf8),
             Array(AnonymousLogTests.percent(text).utf8),
             Array((Data("x".utf8) + Data(bytes)).base64EncodedString().utf8),
             Array(bytes.map { String(format: "%02x", $0) }.joined().utf8),
@@ -143,10 +144,20 @@ import Testing
             _ = try store.append([try Self.frame("plain", 1), try Self.frame(payload: form, 2)])
             var substitutes = TextSubstitutes()
             substitutes.add(text)
-            let scan = try RedactionScan(store, substitutes.search)
+            let scan = try RedactionScan(store, substitutes)
             #expect(scan.hits.map(\.sequence.rawValue) == [2], "form \(number)")
             #expect(scan.fileHitCount > 0, "form \(number)")
         }
+    }
+
+    /// What is not looked for is told, so that nobody reads the rest as "nowhere".
+    @Test func aTextOfOneByteIsNotLookedFor() throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        _ = try store.append([try Self.frame("k", 1), try Self.frame("another", 2)])
+        let thing = EntityReference(kind: .message, parts: ["chat", "200", "1"])
+        let result = try LogRedaction(of: store, .init(entities: [thing], by: "nobody")).run(now: Self.now)
+        #expect(result.scan?.unsearchedCount == 1)
+        #expect(try store.allEvents()[0].payload == Self.frame("(redacted)", 1).payload)
     }
 
     /// A word of the protocol and an id stay, and are told; a name and a reason may not keep the text.
@@ -216,7 +227,58 @@ import Testing
         #expect(try store.verify().isIntact)
     }
 
-    /// A compaction that was planned before a redaction would bring texts back in what it stores.
+    /// A compaction that was planned before a redaction would bring texts back in what it stores: it is not carried out.
+    @Test func aCompactionThatARedactionOvertakesIsVoid() throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        _ = try store.append((1...40).map { try Self.frame("planted words \($0)", $0) })
+        let redaction = try LogRedaction(of: store, .init(texts: ["planted words"], by: "ada"))
+        var isDone = false
+        #expect(throws: EventLogError.self) {
+            try Compaction.run(store, policy: RetentionPolicy(messagesPerChannel: 5), now: Self.now) { _, _ in
+                if isDone { return }
+                isDone = true
+                do { _ = try redaction.run(now: Self.now) } catch { Issue.record(error) }
+            }
+        }
+        #expect(isDone)
+        #expect(try Self.document(of: store)["messages"]?.array?.count == 40)
+        #expect(try RedactionScan(store, redaction.substitutes).hits.isEmpty)
+        #expect(try store.verify().isIntact)
+    }
+
+    /// A frame that a gateway sent again stays a repeat, also where only the facts of a compaction know the first one.
+    @Test(arguments: [false, true]) func aRepeatStaysARepeat(isCompacted: Bool) throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        let others = try (2...30).map { try Self.frame("another \($0)", $0) }
+        _ = try store.append([Self.frame("first", 1), Self.frame("second", 1, edited: 2)] + others)
+        if isCompacted {
+            let policy = RetentionPolicy(messagesPerChannel: 100)
+            _ = try store.append(
+                (1...9).map { try Self.frame(payload: Array("{\"op\":11,\"n\":\($0)}".utf8), 400 + $0) }
+            )
+            let summary = try Compaction.run(store, policy: policy, now: Self.now)
+            #expect(summary.events.after < summary.events.before)
+        }
+        _ = try store.append([Self.frame("first", 1), Self.frame("another", 40)])
+        let thing = EntityReference(kind: .message, parts: ["chat", "200", "1"])
+        _ = try LogRedaction(of: store, .init(entities: [thing], by: "nobody")).run(now: Self.now)
+        let texts = try Self.state(of: store).history(of: thing).map { $0.fields["content"]?.string }
+        #expect(texts == ["(redacted)", "(redacted 2)"])
+        #expect(try store.verify().isIntact)
+    }
+
+    /// A later redaction gives no number again that an earlier one has given: two texts would be one.
+    @Test func aNumberIsGivenOnce() throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        let thing = EntityReference(kind: .message, parts: ["chat", "200", "1"])
+        _ = try store.append([Self.frame("first words", 1), Self.frame("second words", 1, edited: 2)])
+        for text in ["first words", "second words"] {
+            _ = try LogRedaction(of: store, .init(texts: [text], by: "ada")).run(now: Self.now)
+        }
+        let texts = try Self.state(of: store).history(of: thing).map { $0.fields["content"]?.string }
+        #expect(texts == ["(redacted)", "(redacted 2)"])
+    }
+
     @Test func aDryRunChangesNothing() throws {
         let store = try EventStore.openOrCreate(at: folder.path("L"))
         _ = try store.append((1...5).map { try Self.frame("planted words \($0)", $0) })
@@ -246,99 +308,5 @@ import Testing
         _ = try store.append([try Self.frame("third", 1, edited: 4)])
         _ = try LogRedaction(of: store, .init(entities: [thing], by: "ada")).run(now: Self.now)
         #expect(try texts() == ["(redacted)", "(redacted 2)", "(redacted)", "(redacted 3)"])
-    }
-}
-
-// MARK: - Logs
-
-extension RedactionTests {
-    private static func frame(_ content: String, _ number: Int, edited: Int? = nil) throws -> DraftEvent {
-        var message: [String: Any] = [
-            "id": "\(number)", "channel_id": "200", "author_id": "7", "content": content,
-            "created_at": "2026-01-01T00:00:00Z", "author_username": "nell", "attachments": [String](),
-        ]
-        if let edited { message["edited_timestamp"] = "2026-01-01T00:00:0\(edited)Z" }
-        let name = edited == nil ? "MESSAGE_CREATE" : "MESSAGE_UPDATE"
-        let frame: [String: Any] = ["op": 0, "s": number * 10 + (edited ?? 0), "t": name, "d": message]
-        return try self.frame(
-            payload: Array((try? JSONSerialization.data(withJSONObject: frame, options: [.sortedKeys])) ?? Data()),
-            number * 10 + (edited ?? 0)
-        )
-    }
-
-    private static func frame(payload: [UInt8], _ number: Int) throws -> DraftEvent {
-        try DraftEvent(
-            recordedAt: Timestamp(seconds: 1_770_000_000 + Int64(number)),
-            source: SourceName("chat"),
-            kind: EventKind("gateway.frame/1"),
-            key: nil,
-            attributes: ["dir": "in", "connection": "c"],
-            payload: payload
-        )
-    }
-
-    private static func log(
-        of events: [RecordedEvent],
-        in directory: TemporaryDirectory,
-        _ name: String = "L"
-    ) throws -> EventStore {
-        let store = try EventStore.openOrCreate(at: directory.path(name))
-        _ = try store.append(
-            events.map { event in
-                DraftEvent(
-                    recordedAt: event.envelope.recordedAt,
-                    source: event.envelope.source,
-                    kind: event.envelope.kind,
-                    key: event.envelope.key,
-                    attributes: event.envelope.attributes,
-                    payload: event.payload
-                )
-            }
-        )
-        return store
-    }
-
-    private static func state(of store: EventStore) throws -> LogState {
-        try store.read { try Replay.logState(of: $0) }
-    }
-
-    private static func document(of store: EventStore) throws -> JSONValue {
-        var state = try state(of: store)
-        return state.document()
-    }
-
-    /// Some things of each kind that has texts, the first and the last.
-    private static func things(in store: EventStore, each count: Int = 2) throws -> [EntityReference] {
-        let document = try document(of: store)
-        let kinds: [(section: String, kind: EntityReference.Kind, parts: [String])] = [
-            ("messages", .message, ["source", "channel", "id"]),
-            ("deletedMessages", .message, ["source", "channel", "id"]),
-            ("items", .item, ["source", "list", "id"]), ("sessions", .session, ["source", "file"]),
-            ("prompts", .prompt, ["source", "id"]), ("rows", .row, ["source", "table", "id"]),
-        ]
-        return kinds.flatMap { section, kind, parts in
-            let rows = document[section]?.array ?? []
-            return (rows.prefix(1) + rows.dropFirst().suffix(count - 1)).compactMap { row in
-                let found = parts.compactMap { row[$0]?.string }
-                return found.count == parts.count ? EntityReference(kind: kind, parts: found) : nil
-            }
-        }
-    }
-
-    /// `nil` for a thing without a text.
-    private static func redaction(of thing: EntityReference, in store: EventStore) throws -> LogRedaction? {
-        var columns: [String] = []
-        if thing.kind == .row {
-            let entries = try state(of: store).history(of: thing)
-            let names = entries.compactMap { $0.fields["record"]?.object }.flatMap(\.members)
-            let texts = names.filter { $0.value.string?.isEmpty == false && $0.name != "id" }.map(\.name)
-            columns = Array(Set(texts).intersection(["title", "content", "name", "text", "a"]).sorted())
-            if columns.isEmpty { return nil }
-        }
-        do {
-            return try LogRedaction(of: store, .init(entities: [thing], columns: columns, by: "ada"))
-        } catch let error as EngineError where error.code == .no {
-            return nil
-        }
     }
 }

@@ -19,6 +19,14 @@ public struct ChangeDecoder: Sendable {
         logState = try LogState(before: session)
     }
 
+    /// A decoder that has seen nothing of a log, not even what a compaction stored, but reads by its decoder files.
+    ///
+    /// - Throws: `EventLogError` if the log cannot be read.
+    package init(withoutFactsOf session: borrowing ReadSession) throws {
+        logState = LogState()
+        try logState.begin(session)
+    }
+
     /// Decodes one event. Never fails: what does not decode is among the issues (I11). An act has no changes and no
     /// issues.
     public mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {

@@ -10,7 +10,13 @@ package enum Redactions {
     /// that is gone since.
     package static func newest(in session: borrowing ReadSession) throws -> SequenceNumber {
         for sequence in try session.acts().reversed() {
-            if let event = try session.event(at: sequence), event.envelope.kind == actKind { return sequence }
+            // Not copied: an act may name a hundred thousand events, and a follower asks at each poll.
+            var isRedaction = false
+            try session.forEachEvent(in: sequence...sequence) { event in
+                isRedaction = event.kind == actKind
+                return false
+            }
+            if isRedaction { return sequence }
         }
         return .zero
     }

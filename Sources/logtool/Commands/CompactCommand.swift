@@ -2,18 +2,6 @@ import ArgumentParser
 import EventLog
 import Projections
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// `logtool compact`: drops what the state does not need.
 ///
 /// It asks for no `--yes`: the policy says what goes, and `--dry-run` prints the same figures first. The library
@@ -48,20 +36,10 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     )
     var keep = 500
 
-    /// Costs as much time as the real run, and for a while as much disk: the figures come from a rewrite that is thrown
-    /// away.
-    @Flag(help: "Change nothing; print the same figures.")
-    var dryRun = false
+    @OptionGroup var rewrite: RewriteOptions
 
     @Flag(help: "With --dry-run: name every message that would go.")
     var list = false
-
-    /// The only one of `WriteOptions`: a switch to a new generation is always synced (I9).
-    @Option(
-        help: ArgumentHelp("How long to wait for another writer: 90s, 30m.", valueName: "duration"),
-        transform: DurationText.parse
-    )
-    var wait: Duration = .seconds(10)
 
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
@@ -69,7 +47,9 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     /// `--keep 0` is allowed: it keeps what the state needs besides messages.
     func validate() throws {
         if keep < 0 { throw ValidationError("--keep is a count: 0 or more") }
-        if list, !dryRun { throw ValidationError("--list goes with --dry-run: what has gone has no name any more") }
+        if list, !rewrite.dryRun {
+            throw ValidationError("--list goes with --dry-run: what has gone has no name any more")
+        }
     }
 
     /// Compacts and prints the figures. A log that needs all its events, and one that would grow, end with 0: both are
@@ -85,7 +65,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         let printer = CompactionPrinter(
             output: output.standardOutput,
             summary: summary,
-            isDryRun: dryRun,
+            isDryRun: rewrite.dryRun,
             path: log.path,
             gone: gone
         )
@@ -105,13 +85,8 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     /// Decides, proves and compacts, or only says what would go. A dry run of a log that may not be written makes its
     /// copy in a scratch folder.
     private func summary(_ progress: Progress) throws -> CompactionSummary {
-        var options = EventStore.Options.reporting(to: progress)
-        options.wait = wait
-        let store = try EventStore.open(at: log.path, options: options)
-        // In the log's own folder where possible: a copy as large as the log may not fit into `TMPDIR`.
-        guard dryRun, access(log.path, W_OK) != 0 else { return try compact(store, scratch: nil, progress) }
-        let scratch = try ScratchFolder(in: FileManager.default.temporaryDirectory.path)
-        return try compact(store, scratch: scratch.path, progress)
+        let store = try rewrite.open(log, reportingTo: progress)
+        return try rewrite.withScratch(for: log) { try compact(store, scratch: $0, progress) }
     }
 
     /// Runs the compaction. It proves the kept events (I13) and is refused if the log would grow; both leave the log as
@@ -121,7 +96,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
             store,
             policy: RetentionPolicy(messagesPerChannel: keep),
             now: SystemClock.now,
-            isDryRun: dryRun,
+            isDryRun: rewrite.dryRun,
             scratch: scratch,
             leavesSmall: true,
             keeping: KeptStateOptions(build: ProgramIdentity.build),

@@ -77,20 +77,10 @@ struct RedactCommand: ParsableCommand, ExplainedCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("Why, for the act.", valueName: "text"))
     var why: String?
 
-    /// Costs as much time as the real run, and for a while as much disk: the figures come from a rewrite that is thrown
-    /// away.
-    @Flag(help: "Change nothing; print the same figures.")
-    var dryRun = false
+    @OptionGroup var rewrite: RewriteOptions
 
     @Flag(help: "Replace; nothing brings the texts back.")
     var yes = false
-
-    /// The only one of `WriteOptions`: a switch to a new generation is always synced (I9).
-    @Option(
-        help: ArgumentHelp("How long to wait for another writer: 90s, 30m.", valueName: "duration"),
-        transform: DurationText.parse
-    )
-    var wait: Duration = .seconds(10)
 
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
@@ -108,20 +98,20 @@ struct RedactCommand: ParsableCommand, ExplainedCommand {
     /// - Throws: `Failure` with exit code 4 without `--yes`; with 1 if the text is still somewhere in the log. `EngineError` with
     ///   code `no` if the log has none of the texts, or the rest would not stay the same; the log is unchanged then.
     func run() throws {
-        guard yes || dryRun else {
+        guard yes || rewrite.dryRun else {
             throw Failure(
                 "redact \"\(log.path)\": the texts are gone for ever afterwards; see with --dry-run what goes, and say --yes",
                 exitCode: Outcome.refused
             )
         }
         let progress = output.progress("redacting")
-        var options = EventStore.Options.reporting(to: progress)
-        options.wait = wait
-        let store = try EventStore.open(at: log.path, options: options)
+        let store = try rewrite.open(log, reportingTo: progress)
         let redaction = try LogRedaction(of: store, request(for: store, progress))
-        let result = try redaction.run(now: SystemClock.now, isDryRun: dryRun) { progress.begin($0) }
+        let result = try rewrite.withScratch(for: log) { scratch in
+            try redaction.run(now: SystemClock.now, isDryRun: rewrite.dryRun, scratch: scratch) { progress.begin($0) }
+        }
         progress.end()
-        let printer = RedactionPrinter(output: output.standardOutput, result: result, path: log.path)
+        let printer = RedactionPrinter(output: output.standardOutput, result: result)
         if document.json { try printer.printDocument() } else { try printer.printText() }
         try printer.output.flush()
         // Another thing may say the same as a named one; what was to go everywhere must be nowhere.

@@ -7,7 +7,6 @@ import Redaction
 struct RedactionPrinter {
     let output: StandardOutput
     let result: RedactionResult
-    let path: String
 
     /// What no redaction of a log can reach.
     static let beyond = """
@@ -26,7 +25,7 @@ struct RedactionPrinter {
         } else {
             try output.line(output.style.text("would redact \(texts) in \(events)", .heading))
         }
-        try list(result.events.map { "\($0.sequence)  \(counted($0.texts, "place"))" })
+        try list(result.events.map { "\($0.sequence)  \(counted($0.places, "place"))" })
         if !result.held.isEmpty {
             try output.line("a text stays where it is an id or a word of the protocol:")
             try list(result.held.map { "event \($0)" })
@@ -38,11 +37,15 @@ struct RedactionPrinter {
         if let scan = result.scan {
             let searched = "searched \(counted(scan.eventCount, "event")) and \(counted(scan.fileCount, "file"))"
             if scan.hits.isEmpty, scan.fileHitCount == 0 {
-                try output.line("\(searched): the log has the texts nowhere")
+                let texts = scan.unsearchedCount > 0 ? "the longer texts" : "the texts"
+                try output.line("\(searched): the log has \(texts) nowhere")
             } else {
                 try output.line("\(searched): the same text still stands in \(counted(scan.hits.count, "place")):")
                 try list(scan.hits.map { "event \($0.sequence), \(DisplayText.escaped($0.part))" })
                 if scan.hits.isEmpty { try output.line("  in the files, outside of events") }
+            }
+            if scan.unsearchedCount > 0 {
+                try output.line("not looked for: \(counted(scan.unsearchedCount, "text")) of one byte")
             }
         }
         try output.line(Self.beyond)
@@ -58,7 +61,9 @@ struct RedactionPrinter {
             "act": result.act.map { .string($0.description) } ?? .null,
             "texts": .int(result.texts),
             "redacted": .array(
-                result.events.map { .object(["sequence": .string($0.sequence.description), "places": .int($0.texts)]) }
+                result.events.map {
+                    .object(["sequence": .string($0.sequence.description), "places": .int($0.places)])
+                }
             ),
             "others": .array(result.others.map { .string($0.description) }),
             "held": .array(result.held.map { .string($0.description) }),
@@ -72,7 +77,7 @@ struct RedactionPrinter {
                             .object(["sequence": .string($0.sequence.description), "part": .string($0.part)])
                         }
                     ),
-                    "fileHits": .int(scan.fileHitCount),
+                    "fileHits": .int(scan.fileHitCount), "unsearched": .int(scan.unsearchedCount),
                 ])
             } ?? .null
         try output.line(JSONValue.object(members).text)
