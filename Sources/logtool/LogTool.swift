@@ -41,8 +41,9 @@ struct LogTool: ParsableCommand {
             CommandGroup(
                 name: "Keep",
                 subcommands: [
-                    CompactCommand.self, RedactCommand.self, VerifyCommand.self, SalvageCommand.self, RootCommand.self,
-                    ProveCommand.self,
+                    CompactCommand.self, PolicyCommand.self, RedactCommand.self, VerifyCommand.self,
+                    SalvageCommand.self,
+                    RootCommand.self, ProveCommand.self,
                     BackupCommand.self, RebuildCommand.self,
                 ]
             ),

@@ -173,6 +173,9 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: folder.path("L")).filter { $0.hasPrefix("gen-") }.count
                 == 1
         )
+        // Texts that have to go do so whatever it costs.
+        #expect(try summary("--keep", "5", "--force")["events"] as? [String: Int] == ["before": 42, "after": 6])
+        #expect(try tool("verify", "L").exitCode == 0)
     }
 
     /// The second compaction leaves fewer facts than the first.

@@ -148,7 +148,7 @@ private struct WideDecoder: EventDecoder {
         let folder = try TemporaryDirectory()
         let log = try Self.log(Self.said, in: folder)
         try Decoders.register(ChatDecoder(), for: try EventKind(Self.kind), in: log)
-        let options = RetentionPolicy(messagesPerChannel: 1)
+        let options = RetentionPolicy(messagesPerChannel: 1, keepsParents: false)
         let now = Timestamp(seconds: 1_768_900_000)
         let summary = try Compaction.run(log, policy: options, now: now)
         #expect(summary.events.after < Self.said.count)

@@ -144,6 +144,11 @@ struct BranchModel {
         "2025-03-04T\(10 + number % 7):\(10 + number / 60 % 50):\(10 + number % 50)Z"
     }
 
+    /// The same instant, counted from 1970: the day began at 1,741,046,400.
+    private static func seconds(_ number: Int) -> Int64 {
+        1_741_046_400 + Int64((10 + number % 7) * 3_600 + (10 + number / 60 % 50) * 60 + 10 + number % 50)
+    }
+
     /// What is left of a message that the event deletes.
     private func grave(_ path: String) -> Grave {
         let (channel, id) = Self.parts(path)
@@ -175,7 +180,8 @@ struct BranchModel {
             let text = tree[path].map { $0.split(separator: "\n").map(String.init) }
             let reply = text?.first { $0.hasPrefix("reply_to: ") }?.dropFirst(10)
             let isNew = tree[path] != nil
-            chat.change(channel, id, created: Self.date(Self.number(path))) { message in
+            let number = Self.number(path)
+            chat.change(channel, id, created: Self.date(number), seconds: Self.seconds(number)) { message in
                 guard isNew, let text, let content = text.last else { return message.cause = "deleted" }
                 message.cause = nil
                 // A file that comes back as it was is no new version.
@@ -193,5 +199,5 @@ struct BranchModel {
         bury()
     }
 
-    mutating func compact(keep: Int) { chat.compact(keep: keep) }
+    mutating func compact(_ rule: (_ channel: String) -> ChatModel.Rule) { chat.compact(rule) }
 }

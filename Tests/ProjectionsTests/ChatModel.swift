@@ -8,6 +8,8 @@ struct ChatModel {
         var channel: String
         var id: String
         var created: String
+        /// The time of creation in seconds since 1970, from which a policy counts its age.
+        var seconds: Int64 = 0
         /// The texts by the time of their edit, the original under an empty text.
         var versions: [String: Version] = [:]
         /// Why it is gone; `nil` while it is live.
@@ -44,25 +46,52 @@ struct ChatModel {
     }
 
     /// Changes a message, which comes into being where it is not known. One that a compaction dropped stays dropped.
-    mutating func change(_ channel: String, _ id: String, created: String, _ body: (inout Message) -> Void) {
+    mutating func change(
+        _ channel: String,
+        _ id: String,
+        created: String,
+        seconds: Int64 = 0,
+        _ body: (inout Message) -> Void
+    ) {
         guard !dropped.contains([channel, id]) else { return }
         let index =
             index(channel, id)
             ?? {
-                messages.append(Message(channel: channel, id: id, created: created))
+                messages.append(Message(channel: channel, id: id, created: created, seconds: seconds))
                 return messages.count - 1
             }()
         body(&messages[index])
     }
 
-    /// Keeps the newest live messages of each channel and as many of the newest deleted ones.
-    mutating func compact(keep: Int) {
+    /// What a policy says of one channel.
+    struct Rule {
+        var keep: Int
+        /// Messages created before are too old.
+        var oldest: Int64?
+        var deleted: Int
+        var isPinned = false
+        var pins: Set<String> = []
+        var keepsParents = true
+
+        /// As many messages as `keep`, and no more for any other reason.
+        init(keep: Int) { (self.keep, deleted) = (keep, keep) }
+    }
+
+    /// Keeps of each channel what its rule says, and what the kept live messages answer, as long as it lives.
+    mutating func compact(_ rule: (_ channel: String) -> Rule) {
         var kept: [Message] = []
         for channel in Set(messages.map(\.channel)).sorted() {
-            for isLive in [true, false] {
-                let candidates = messages.filter { $0.channel == channel && ($0.cause == nil) == isLive }
-                kept += candidates.sorted(by: precedes).suffix(keep)
+            let rule = rule(channel)
+            let all = messages.filter { $0.channel == channel }.sorted(by: precedes)
+            let (live, deleted) = (all.filter { $0.cause == nil }, all.filter { $0.cause != nil })
+            var ids = Set((live.suffix(rule.keep) + deleted.suffix(rule.deleted)).map(\.id)).union(rule.pins)
+            for message in live where rule.oldest.map({ message.seconds >= $0 }) ?? false { ids.insert(message.id) }
+            if rule.isPinned { ids = Set(all.map(\.id)) }
+            let answered = live.filter { ids.contains($0.id) }.compactMap { $0.current?.replyTo }
+            if rule.keepsParents {
+                for message in live where answered.contains(message.id) { ids.insert(message.id) }
             }
+            kept += all.filter { ids.contains($0.id) }
         }
         for message in messages where !kept.contains(where: { ($0.channel, $0.id) == (message.channel, message.id) }) {
             dropped.insert([message.channel, message.id])

@@ -30,9 +30,10 @@ import Testing
                 }
             )
             try scene.expect(model.chat.lines { $0.versions.count })
-            guard let keep = phase.keep else { continue }
+            guard phase.isCompacted else { continue }
+            let policy = scene.policy(of: model.chat)
             // A log that needs all its events is left alone.
-            if try scene.compact(keep: keep) { model.compact(keep: keep) }
+            if try scene.compact(policy.policy) { model.compact(policy.rule) }
             try scene.expect(model.chat.lines { $0.versions.count }, inCopies: true)
         }
     }
@@ -47,9 +48,10 @@ import Testing
                 }
             )
             try scene.expect(model.chat.lines { $0.versions.values.map(\.number).max() ?? 0 })
-            guard let keep = phase.keep else { continue }
+            guard phase.isCompacted else { continue }
+            let policy = scene.policy(of: model.chat)
             // A log that needs all its events is left alone.
-            if try scene.compact(keep: keep) { model.compact(keep: keep) }
+            if try scene.compact(policy.policy) { model.compact(policy.rule) }
             try scene.expect(model.chat.lines { $0.versions.values.map(\.number).max() ?? 0 }, inCopies: true)
         }
     }
@@ -57,23 +59,23 @@ import Testing
 
 /// A log that is compacted now and then, and its copies.
 private struct CompactedScene {
-    /// How many events come, and how many messages a compaction then keeps.
-    let phases: [(events: Int, keep: Int?)]
+    /// How many events come, and whether a compaction follows.
+    let phases: [(events: Int, isCompacted: Bool)]
     private let log: TemporaryLog
     private let seed: UInt64
     private var clock: Int64 = 1_772_366_400
+    /// When the last event came.
+    private var lastClock: Int64 = 0
+    private var random: SeededGenerator
     private var copies = 0
 
     init(seed: UInt64) throws {
         log = try TemporaryLog()
         self.seed = seed
         var random = SeededGenerator(seed: seed ^ 0x5EED)
-        // Facts grow and shrink: few messages are kept of many, then many of few.
-        var phases: [(Int, Int?)] = (0..<3).map { _ in
-            (Int.random(in: 10...120, using: &random), Int.random(in: 0...20, using: &random))
-        }
-        phases.append((Int.random(in: 10...60, using: &random), nil))
-        self.phases = phases
+        var phases: [(Int, Bool)] = (0..<3).map { _ in (Int.random(in: 10...120, using: &random), true) }
+        phases.append((Int.random(in: 10...60, using: &random), false))
+        (self.phases, self.random) = (phases, random)
     }
 
     func draft(_ kind: String, _ payload: [UInt8], _ attributes: [String: String]) throws -> DraftEvent {
@@ -96,13 +98,64 @@ private struct CompactedScene {
             clock += 1
             drafts[index].recordedAt = Timestamp(seconds: clock)
         }
+        lastClock = clock
         clock += 2 * 86_400
         _ = try log.store.append(drafts)
     }
 
+    private mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+
+    /// A random policy, and what it says of a channel. Facts grow and shrink: few messages are kept of many, then many of few.
+    mutating func policy(of chat: ChatModel) -> (policy: RetentionPolicy, rule: (String) -> ChatModel.Rule) {
+        let instants = chat.messages.map(\.seconds).filter { $0 > 0 && $0 < lastClock }
+        let oldest = instants.isEmpty ? lastClock : instants[pick(0...instants.count - 1)]
+        let age = Duration.seconds(lastClock - oldest)
+        func rule(_ generator: inout SeededGenerator) -> RetentionPolicy.Rule {
+            func isSaid() -> Bool { Int.random(in: 0...2, using: &generator) == 0 }
+            return RetentionPolicy.Rule(
+                keep: isSaid() ? Int.random(in: 0...20, using: &generator) : nil,
+                keepWithin: isSaid() ? (isSaid() ? .zero : age) : nil,
+                deleted: isSaid() ? Int.random(in: 0...6, using: &generator) : nil
+            )
+        }
+        var policy = RetentionPolicy(messagesPerChannel: pick(0...20), keepsParents: pick(0...3) > 0)
+        let said = rule(&random)
+        (policy.rule.keepWithin, policy.rule.deleted) = (said.keepWithin, said.deleted)
+        guard let source = try? SourceName("chat") else { return (policy, { _ in ChatModel.Rule(keep: 0) }) }
+        let channels = Set(chat.messages.map(\.channel)).sorted()
+        let wide = rule(&random)
+        policy[RetentionPolicy.Place(source: source)] = wide
+        var narrow: [String: RetentionPolicy.Rule] = [:]
+        for channel in channels where pick(0...2) == 0 {
+            narrow[channel] = rule(&random)
+            policy[RetentionPolicy.Place(source: source, channel: channel)] = narrow[channel] ?? .init()
+        }
+        var pinned: [String: Set<String>] = [:]
+        for _ in 0..<pick(0...3) where !chat.messages.isEmpty {
+            let message = chat.messages[pick(0...chat.messages.count - 1)]
+            pinned[message.channel, default: []].insert(message.id)
+            policy.pins.insert(EntityReference(kind: .message, parts: ["chat", message.channel, message.id]))
+        }
+        let pinnedChannel = pick(0...7) == 0 ? channels.first : nil
+        if let pinnedChannel { policy.pins.insert(EntityReference(kind: .channel, parts: ["chat", pinnedChannel])) }
+        let (log, keepsParents) = (policy.rule, policy.keepsParents)
+        return (
+            policy,
+            { channel in
+                let rules = [narrow[channel], wide, log].compactMap { $0 }
+                var rule = ChatModel.Rule(keep: rules.compactMap(\.keep).first ?? 500)
+                if let within = rules.compactMap(\.keepWithin).first, within > .zero { rule.oldest = oldest }
+                rule.deleted = rules.compactMap(\.deleted).first ?? rule.keep
+                rule.isPinned = channel == pinnedChannel
+                rule.pins = pinned[channel] ?? []
+                rule.keepsParents = keepsParents
+                return rule
+            }
+        )
+    }
+
     /// Returns whether anything was dropped.
-    mutating func compact(keep: Int) throws -> Bool {
-        let policy = RetentionPolicy(messagesPerChannel: keep)
+    mutating func compact(_ policy: RetentionPolicy) throws -> Bool {
         let first = try Compaction.run(log.store, policy: policy, now: Timestamp(seconds: clock))
         let again = try Compaction.run(log.store, policy: policy, now: Timestamp(seconds: clock))
         #expect(again.events.before == again.events.after, "seed \(seed): a second compaction drops nothing")

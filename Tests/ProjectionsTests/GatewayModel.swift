@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 
 /// Random frames of a gateway, and the chat that they give by `docs/semantics.md`.
@@ -73,6 +74,9 @@ struct GatewayModel {
         pick(0...2) == 0 ? pick(101...lastID) : pick(max(101, lastID - 20)...lastID)
     }
 
+    /// Half an hour after the one with the id before.
+    private static func created(_ id: Int) -> Int64 { 1_772_366_400 + Int64(id - 100) * 1_800 }
+
     private func channel(of id: Int) -> String { "1\(id % 3)" }
 
     /// A version says the same whenever it is told: its text follows from its id and time.
@@ -82,7 +86,8 @@ struct GatewayModel {
         let edited = time.map { "2026-03-02T00:\(10 + $0 / 50):\(10 + $0 % 50)Z" }
         let text = "text \(id) at \(time.map(String.init) ?? "first")"
         var data = #"{"id":"\#(id)","channel_id":"\#(channel)","author_id":"\#(id % 5)","content":"\#(text)""#
-        data += #","created_at":"2026-03-01T12:00:00Z""#
+        let created = Self.created(id)
+        data += #","created_at":"\#(Date(timeIntervalSince1970: Double(created)).formatted(.iso8601))""#
         if let edited { data += #","edited_at":"\#(edited)""# }
         data += "}"
         let version = ChatModel.Version(
@@ -94,6 +99,7 @@ struct GatewayModel {
         sent.append(
             Sent(name: time == nil ? "MESSAGE_CREATE" : "MESSAGE_UPDATE", data: data) {
                 $0.change(channel, String(id), created: "") { message in
+                    message.seconds = created
                     message.versions[edited ?? ""] = version
                     if isGone && message.cause == nil { message.cause = "channel_deleted" }
                 }
@@ -121,5 +127,5 @@ struct GatewayModel {
         )
     }
 
-    mutating func compact(keep: Int) { chat.compact(keep: keep) }
+    mutating func compact(_ rule: (_ channel: String) -> ChatModel.Rule) { chat.compact(rule) }
 }

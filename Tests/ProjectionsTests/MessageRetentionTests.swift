@@ -9,7 +9,11 @@ import Testing
         var scene = ChatScene()
         for id in 1...10 { scene.apply(scene.message("m", String(id), replyTo: id == 10 ? "1" : nil)) }
         for id in ["3", "5", "7"] { scene.apply(scene.delete(id)) }
+        // What a kept message answers stays with it.
         scene.messages.retain(RetentionPolicy(messagesPerChannel: 2), names: scene.names)
+        #expect(scene.ids(.messages) == ["1", "9", "10"])
+        let policy = RetentionPolicy(messagesPerChannel: 2, keepsParents: false)
+        scene.messages.retain(policy, names: scene.names)
         #expect(scene.ids(.messages) == ["9", "10"])
         #expect(scene.ids(.deletedMessages) == ["5", "7"])
         #expect(scene.row(.messages, "7", "10")?["replyTo"]?["state"] == .string("compacted"))

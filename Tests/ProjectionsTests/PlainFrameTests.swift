@@ -221,9 +221,9 @@ private struct TwoWays {
     }
 
     mutating func retain(_ policy: RetentionPolicy) {
-        short.retainMessages(policy)
+        short.retainMessages(policy, at: nil)
         short.retainOthers(policy)
-        long.retainMessages(policy)
+        long.retainMessages(policy, at: nil)
         long.retainOthers(policy)
     }
 

@@ -14,8 +14,8 @@ public struct CompactionSummary: Sendable {
         public let after: Int
     }
 
-    /// The policy's number of messages per channel.
-    public let keep: Int
+    /// What the compaction kept by.
+    public let policy: RetentionPolicy
     /// Events with a payload in the log, before and after; acts are not counted.
     public let events: (before: Int, after: Int)
     /// Bytes of the log's files, before and after.
@@ -227,6 +227,7 @@ public enum Compaction {
         func act(now: Timestamp) -> DraftEvent {
             let payload = JSONValue.object([
                 "keep": .int(policy.messagesPerChannel),
+                "policy": .object(policy.json),
                 "decidedAt": .string(decidedAt.description),
                 "dropped": .int(dropped.count),
                 "droppedHash": .string(RewritePlan.droppedHash(of: dropped).hex),
@@ -289,7 +290,7 @@ public enum Compaction {
             refused: (events: Int, bytes: UInt64)?
         ) -> CompactionSummary {
             CompactionSummary(
-                keep: policy.messagesPerChannel,
+                policy: policy,
                 events: (heldCount, events),
                 bytes: bytes,
                 channels: before.channelCounts(after: outcome),

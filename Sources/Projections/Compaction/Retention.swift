@@ -29,7 +29,7 @@ struct Retention {
             for source in state.sources { earlier[source.name] = source.parts.messages.compacted }
             if digestBefore == nil { Self.addOthers(of: state, to: &before) }
         }
-        for index in state.sources.indices { drop(from: &state.sources[index]) }
+        for index in state.sources.indices { drop(from: &state.sources[index], at: state.clock) }
         if isFirst {
             state.retainOthers(policy)
             needed = state.neededSequences
@@ -45,9 +45,13 @@ struct Retention {
     }
 
     /// Drops messages of a source, and adds to the figures what their rows were and which of them stay as they are.
-    private mutating func drop(from source: inout SourceState) {
+    private mutating func drop(from source: inout SourceState, at clock: Timestamp?) {
         let places = GroupedPlaces(source.parts.messages, source.context.names)
-        let isKept = source.parts.messages.kept(by: policy, places, source.context.names)
+        let isKept = source.parts.messages.kept(
+            by: policy.channels(of: source.name, at: clock),
+            places,
+            source.context.names
+        )
         let counts = source.parts.messages.compactionCounts(keeping: isKept)
         before.add(counts.all, of: source, places) { _ in true }
         after.add(counts.kept, of: source, places) { isKept[$0] }

@@ -88,18 +88,6 @@ struct RowContext {
     var tip: EventReference?
 }
 
-/// The rule for what a compaction keeps.
-public struct RetentionPolicy: Hashable, Sendable {
-    /// How many of the newest live messages stay in each channel, and how many of the newest tombstones. Presences keep as
-    /// many changes.
-    public var messagesPerChannel: Int
-
-    /// Makes a policy.
-    public init(messagesPerChannel: Int = 500) {
-        self.messagesPerChannel = messagesPerChannel
-    }
-}
-
 /// One event that changed an entity.
 public struct HistoryEntry: Codable, Hashable, Sendable {
     /// The event's place in the log.

@@ -11,7 +11,7 @@ extension LogState {
 
     /// Reduces the state to what a compaction under the policy leaves.
     mutating func retain(_ policy: RetentionPolicy) {
-        for index in sources.indices { sources[index].retainMessages(policy) }
+        for index in sources.indices { sources[index].retainMessages(policy, at: clock) }
         retainOthers(policy)
     }
 

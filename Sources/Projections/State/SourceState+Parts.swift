@@ -5,8 +5,10 @@ extension SourceState {
     func fold(for section: Section) -> (any Fold)? { parts.fold(for: section) }
 
     /// Applies a retention policy to the messages.
-    mutating func retainMessages(_ policy: RetentionPolicy) {
-        parts.messages.retain(policy, names: context.names)
+    ///
+    /// - Parameter clock: The log's.
+    mutating func retainMessages(_ policy: RetentionPolicy, at clock: Timestamp?) {
+        parts.messages.retain(policy.channels(of: name, at: clock), names: context.names)
     }
 
     /// Applies a retention policy to everything but the messages, and drops what has ended by the source's own clock

@@ -10,12 +10,16 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
         abstract:
-            "Keep the most recent messages of each channel and what the rest of the state needs; drop the other events.",
+            "Keep the messages that the log's policy keeps and what the rest of the state needs; drop the other events.",
         usage: "logtool compact LOG [options]",
         discussion: """
+            The policy is that of logtool policy; without one the 500 newest messages of each channel stay, with what they answer, and \
+            as many deleted ones. --keep, --keep-within and --deleted stand in for it once, in every channel.
+
             Before anything takes effect it is proved that the kept events give the retained state: the state without \
             the messages, deleted texts and revisions that go. Leaf hashes are kept for ever, so earlier roots can still \
-            be proved. States before the compaction can no longer be replayed. A log that would grow is left alone. \
+            be proved. States before the compaction can no longer be replayed. A log that would grow is left alone, unless --force \
+            says that the texts have to go all the same. \
             What goes is in no other place: copy the log first with logtool backup.
             """
     )
@@ -24,29 +28,27 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         Example("logtool compact chat.eventlog --dry-run", "what would go; needs no write permission"),
         Example("logtool compact chat.eventlog --dry-run --list", "every message that would go"),
         Example("logtool backup chat.eventlog before.eventlog", "copy the log before anything goes"),
-        Example("logtool compact chat.eventlog", "keep 500 messages of each channel"),
-        Example("logtool compact chat.eventlog --keep 100 --json", "keep 100, and report for scripts"),
+        Example("logtool compact chat.eventlog", "keep what the policy says"),
+        Example("logtool compact chat.eventlog --keep 100 --json", "keep 100 this time, and report for scripts"),
     ]
 
     @OptionGroup var log: LogOptions
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("How many messages of each channel stay.", valueName: "n")
-    )
-    var keep = 500
+    /// Stands in for what the log's policy says, in every channel, for this run.
+    @OptionGroup var rule: RetentionRuleOptions
 
     @OptionGroup var rewrite: RewriteOptions
 
     @Flag(help: "With --dry-run: name every message that would go.")
     var list = false
 
+    @Flag(help: "Compact also a log that would take more bytes afterwards.")
+    var force = false
+
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
-    /// `--keep 0` is allowed: it keeps what the state needs besides messages.
     func validate() throws {
-        if keep < 0 { throw ValidationError("--keep is a count: 0 or more") }
         if list, !rewrite.dryRun {
             throw ValidationError("--list goes with --dry-run: what has gone has no name any more")
         }
@@ -59,13 +61,16 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     ///   `EventLogError` with code `locked` (exit 11) after `--wait`. The log is unchanged then.
     func run() throws {
         let progress = output.progress("deciding what stays, and proving it")
-        let summary = try summary(progress)
+        let store = try rewrite.open(log, reportingTo: progress)
+        let policy = try store.read { try RetentionPolicy(inForce: $0) }.overruled(by: rule.rule)
+        let summary = try rewrite.withScratch(for: log) { try compact(store, policy, scratch: $0, progress) }
         let gone = list ? try messagesToGo(summary, progress) : nil
         progress.end()
         let printer = CompactionPrinter(
             output: output.standardOutput,
             summary: summary,
             isDryRun: rewrite.dryRun,
+            isOverruled: !rule.rule.isEmpty,
             path: log.path,
             gone: gone
         )
@@ -78,27 +83,25 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         guard summary.events.after < summary.events.before else { return [] }
         let store = try log.open(isQuiet: true)
         let state = try StateLoader(store: store, progress: progress, isQuiet: true).logState(for: StateQuery())
-        let retained = state.retained(by: RetentionPolicy(messagesPerChannel: keep))
+        let retained = state.retained(by: summary.policy)
         return StateDiff.differences(state, retained).filter { $0.entity.kind == .message && $0.change == .removed }
     }
 
-    /// Decides, proves and compacts, or only says what would go. A dry run of a log that may not be written makes its
-    /// copy in a scratch folder.
-    private func summary(_ progress: Progress) throws -> CompactionSummary {
-        let store = try rewrite.open(log, reportingTo: progress)
-        return try rewrite.withScratch(for: log) { try compact(store, scratch: $0, progress) }
-    }
-
-    /// Runs the compaction. It proves the kept events (I13) and is refused if the log would grow; both leave the log as
-    /// it was.
-    private func compact(_ store: EventStore, scratch: String?, _ progress: Progress) throws -> CompactionSummary {
+    /// Runs the compaction, or only finds out what would go. It proves the kept events (I13) and is refused if the log would grow;
+    /// both leave the log as it was.
+    private func compact(
+        _ store: EventStore,
+        _ policy: RetentionPolicy,
+        scratch: String?,
+        _ progress: Progress
+    ) throws -> CompactionSummary {
         try Compaction.run(
             store,
-            policy: RetentionPolicy(messagesPerChannel: keep),
+            policy: policy,
             now: SystemClock.now,
             isDryRun: rewrite.dryRun,
             scratch: scratch,
-            leavesSmall: true,
+            leavesSmall: !force,
             keeping: KeptStateOptions(build: ProgramIdentity.build),
             progress: { progress.report("folded \($0) of \($1)", done: Int($0.rawValue), total: Int($1.rawValue)) }
         )

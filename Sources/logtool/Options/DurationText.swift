@@ -22,4 +22,14 @@ enum DurationText {
         }
         throw ValidationError("\"\(text)\" is no duration: write 500ms, 90s, 30m, 12h or 7d")
     }
+
+    /// Writes whole seconds in the largest unit that has no remainder.
+    static func text(_ duration: Duration) -> String {
+        let seconds = duration.components.seconds
+        let units: [(suffix: String, seconds: Int64)] = [("d", 86_400), ("h", 3600), ("m", 60)]
+        for unit in units where seconds >= unit.seconds && seconds.isMultiple(of: unit.seconds) {
+            return "\(seconds / unit.seconds)\(unit.suffix)"
+        }
+        return "\(seconds)s"
+    }
 }

@@ -8,6 +8,8 @@ struct CompactionPrinter {
     let output: StandardOutput
     let summary: CompactionSummary
     let isDryRun: Bool
+    /// Whether options stood in for what the log's policy says.
+    let isOverruled: Bool
     /// The log's path as it was given, for the command that copies it.
     let path: String
     /// The messages that would go; `nil` if nobody asked.
@@ -21,8 +23,9 @@ struct CompactionPrinter {
         let dropped = summary.events.before - summary.events.after
         let (drop, go) = isDryRun ? ("would drop", "would go for good") : ("dropped", "gone for good")
         try output.line(
-            "\(drop) \(dropped) of \(counted(summary.events.before, "event")), keeping \(counted(summary.keep, "message")) a channel"
+            "\(drop) \(dropped) of \(counted(summary.events.before, "event")), keeping \(PolicyText.summary(summary.policy)) a channel"
         )
+        if isOverruled { try output.line("  by the options of this run, in place of the log's policy") }
         for channel in summary.channels where channel.before != channel.after {
             let name = DisplayText.escaped("\(channel.source)/\(channel.id)")
             try output.line("  \(name)  \(counted(channel.before, "message")) → \(channel.after)")
@@ -55,7 +58,7 @@ struct CompactionPrinter {
         let dropped = summary.events.before - refused.events
         try output.line(
             "left alone: without \(dropped) of \(counted(summary.events.before, "event")) the log would grow, "
-                + sizes(summary.bytes.before, refused.bytes)
+                + sizes(summary.bytes.before, refused.bytes) + "; --force drops them all the same"
         )
         try output.line(quiet("digest \(summary.digest)"))
     }
@@ -95,7 +98,8 @@ struct CompactionPrinter {
             ])
         }
         let document: JSONObject = [
-            "keep": .int(summary.keep),
+            "keep": .int(summary.policy.messagesPerChannel),
+            "policy": .object(summary.policy.json),
             "events": Self.pair(summary.events.before, summary.events.after),
             "bytes": Self.pair(summary.bytes.before, summary.bytes.after),
             "messages": Self.pair(before.messages, after.messages),

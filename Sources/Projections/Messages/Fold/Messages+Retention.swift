@@ -1,28 +1,67 @@
 import EventLog
 
 extension Messages {
-    /// Keeps in each channel the newest live messages, the newest tombstones, the newest messages that are neither, and
-    /// all messages that moved from or to a kept one. Of the others only the keys stay (I13).
+    mutating func retain(_ policy: RetentionPolicy, names: Names) { retain(policy.channels(at: nil), names: names) }
+
+    /// Keeps in each channel what the policy says of its live messages and tombstones, the newest messages that are
+    /// neither, and all messages that moved from or to a kept one. Of the others only the keys stay (I13).
     ///
     /// Idempotent. Changes places, so `answers` is built anew.
-    mutating func retain(_ policy: RetentionPolicy, names: Names) {
+    mutating func retain(_ policy: ChannelRetention, names: Names) {
         keep(kept(by: policy, GroupedPlaces(self, names), names))
     }
 
     /// Whether the message at each place is kept under a policy.
-    func kept(by policy: RetentionPolicy, _ places: GroupedPlaces, _ names: Names) -> [Bool] {
+    func kept(by policy: ChannelRetention, _ places: GroupedPlaces, _ names: Names) -> [Bool] {
         var isKept = [Bool](repeating: false, count: store.count)
         for channel in places.channels {
-            for section in [Section.messages, .deletedMessages] {
-                let candidates = Array(places.places(in: section, of: channel))
-                for place in newest(policy.messagesPerChannel, of: candidates, names) { isKept[place] = true }
-            }
+            let rule = policy.rule(of: names.text(channel.id))
+            let live = Array(places.places(in: .messages, of: channel))
+            let deleted = Array(places.places(in: .deletedMessages, of: channel))
+            for place in newest(rule.keep, of: live, names) { isKept[place] = true }
+            for place in newest(rule.deleted, of: deleted, names) { isKept[place] = true }
+            keepOthers(of: live, rule, names, &isKept)
+            keepPinned(of: deleted, rule, names, &isKept)
+            if policy.keepsParents { keepParents(of: live.filter { isKept[$0] }, &isKept) }
         }
         for candidates in unknownPlaces() {
-            for place in newestUnknown(policy.messagesPerChannel, of: candidates, names) { isKept[place] = true }
+            let channel = candidates.first.map { store.key(at: $0).channel } ?? .none
+            let rule = policy.rule(of: names.text(channel))
+            for place in newestUnknown(rule.keep, of: candidates, names) { isKept[place] = true }
+            keepPinned(of: candidates, rule, names, &isKept)
         }
         keepRelatives(&isKept)
         return isKept
+    }
+
+    /// Keeps live messages for their age, and pinned ones.
+    private func keepOthers(of live: [Int], _ rule: ChannelRetention.Rule, _ names: Names, _ isKept: inout [Bool]) {
+        if let oldest = rule.oldest {
+            for place in live where !isKept[place] {
+                let record = store.record(at: place)
+                let made = record.current?.saying.createdAt ?? record.entries.first?.event.recordedAt
+                if let made, made >= oldest { isKept[place] = true }
+            }
+        }
+        keepPinned(of: live, rule, names, &isKept)
+    }
+
+    private func keepPinned(of places: [Int], _ rule: ChannelRetention.Rule, _ names: Names, _ isKept: inout [Bool]) {
+        guard rule.isPinned || !rule.pinned.isEmpty else { return }
+        for place in places where rule.isPinned || rule.pinned.contains(names.text(store.cells[place].id)) {
+            isKept[place] = true
+        }
+    }
+
+    /// Keeps the live messages that kept ones answer. The text of a deleted one is no part of a thread.
+    private func keepParents(of kept: [Int], _ isKept: inout [Bool]) {
+        for place in kept {
+            guard let replyTo = store.replyTo(at: place),
+                let parent = store.place(of: replyTo, channel: Int(store.cells[place].channel)),
+                state(at: parent) == .live
+            else { continue }
+            isKept[parent] = true
+        }
     }
 
     /// Drops the messages at the places where `isKept` is false; only their keys stay.

@@ -1,0 +1,138 @@
+public import EventLog
+import JSON
+
+/// The policy of a log is the one in its newest act `logtool.policy/1`, which holds the whole of it.
+extension RetentionPolicy {
+    /// The kind of the act that sets a policy.
+    package static let actKind = EventKind("logtool.policy/1" as StaticString)
+    /// The attribute by which these acts are found; it always has the same value.
+    private static let attribute = Attributes.Pair(name: "sets", value: "policy")
+
+    /// The policy that a log has; the default for a log without one.
+    ///
+    /// Cost: O(1) for a log without acts of the kind.
+    ///
+    /// - Throws: `EngineError` for an act that this program cannot read: what another policy keeps must not be dropped.
+    ///   `EventLogError`.
+    public init(inForce session: borrowing ReadSession) throws {
+        self.init()
+        guard let act = try Self.act(in: session) else { return }
+        guard let value = try? JSONValue.parse(act.payload), let policy = Self(value) else {
+            throw EngineError(
+                "read the policy in event \(act.envelope.sequence): it is none that this program can follow; set it anew with "
+                    + "logtool policy LOG set --reset, or use a later version"
+            )
+        }
+        self = policy
+    }
+
+    /// The act that set the policy of a log; `nil` without one.
+    package static func act(in session: borrowing ReadSession) throws -> RecordedEvent? {
+        try session.newestActs(actKind, by: attribute.name)[attribute.value]
+    }
+
+    /// Sets the policy of a log.
+    ///
+    /// - Returns: The act.
+    /// - Throws: `EventLogError`.
+    @discardableResult
+    package func set(in store: EventStore, by: String?, at now: Timestamp) throws -> SequenceNumber {
+        var document = json
+        document["by"] = by.map { .string($0) }
+        return try store.appendAct(
+            Self.actKind,
+            attributes: [Self.attribute],
+            payload: JSONValue.object(document).canonicalBytes,
+            at: now
+        )
+    }
+
+    // MARK: - As JSON
+
+    /// The policy as the act and `policy --json` have it: what nothing says is left out. Ages in whole seconds.
+    public var json: JSONObject {
+        var document = rule.json
+        document["parents"] = .bool(keepsParents)
+        if !rules.isEmpty {
+            document["rules"] = .array(
+                rules.sorted { $0.key < $1.key }.map { place, rule in
+                    var object: JSONObject = ["source": .string(place.source.rawValue)]
+                    object["channel"] = place.channel.map { .string($0) }
+                    for member in rule.json.members { object[member.name] = member.value }
+                    return .object(object)
+                }
+            )
+        }
+        if !pins.isEmpty { document["pins"] = .array(pins.map(\.description).sorted().map { .string($0) }) }
+        return document
+    }
+
+    /// Reads what `json` gave, perhaps with `by`; `nil` for anything else, also for members that a later version may add.
+    init?(_ value: JSONValue) {
+        guard let document = value.object, let keepsParents = document["parents"]?.bool else { return nil }
+        self.init(keepsParents: keepsParents)
+        rule = Rule()
+        for member in document.members {
+            switch member.name {
+            case "by", "parents": continue
+            case "rules":
+                guard let rules = member.value.array else { return nil }
+                for rule in rules {
+                    guard let (place, rule) = Self.rule(rule) else { return nil }
+                    self[place] = rule
+                }
+            case "pins":
+                guard let names = member.value.array else { return nil }
+                for name in names {
+                    guard let pin = name.string.flatMap(EntityReference.init), pin.isPinnable else { return nil }
+                    pins.insert(pin)
+                }
+            default: guard rule.take(member) else { return nil }
+            }
+        }
+    }
+
+    /// A rule with the source or channel that it is for.
+    private static func rule(_ value: JSONValue) -> (Place, Rule)? {
+        guard let name = value["source"]?.string, let source = try? SourceName(name) else { return nil }
+        var place = Place(source: source)
+        var rule = Rule()
+        for member in value.object?.members ?? [] {
+            switch member.name {
+            case "source": continue
+            case "channel":
+                guard let channel = member.value.string else { return nil }
+                place.channel = channel
+            default: guard rule.take(member) else { return nil }
+            }
+        }
+        return (place, rule)
+    }
+}
+
+extension RetentionPolicy.Rule {
+    fileprivate var json: JSONObject {
+        var object = JSONObject()
+        object["keep"] = keep.map { .int($0) }
+        object["keepWithin"] = keepWithin.map { .int($0.components.seconds) }
+        object["deleted"] = deleted.map { .int($0) }
+        return object
+    }
+
+    /// Takes a member of `json`; false if it is none, or no count.
+    fileprivate mutating func take(_ member: JSONObject.Member) -> Bool {
+        guard let number = member.value.number?.int64, number >= 0 else { return false }
+        switch member.name {
+        case "keep": keep = Int(number)
+        case "keepWithin": keepWithin = .seconds(number)
+        case "deleted": deleted = Int(number)
+        default: return false
+        }
+        return true
+    }
+}
+
+extension EntityReference {
+    /// Whether a policy can pin what this names: a message or a channel, named in full.
+    package var isPinnable: Bool { kind == .message && parts.count == 3 || kind == .channel && parts.count == 2 }
+}

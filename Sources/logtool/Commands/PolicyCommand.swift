@@ -1,0 +1,192 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `logtool policy`: shows and sets what compactions of a log keep.
+///
+/// A policy is an act of the log, so it travels with it, and who set which is known for ever.
+struct PolicyCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "policy",
+        abstract: "Show or set what compactions keep: how many messages, for how long, which pinned ones.",
+        usage: """
+            logtool policy LOG [--json]
+            logtool policy LOG set [--keep N] [--keep-within DURATION] [--deleted N] [options]
+            """,
+        discussion: """
+            Without a policy compact keeps the 500 newest messages of each channel, as many deleted ones, and what the kept \
+            ones answer. A message stays if any of this keeps it: its place among the newest, its age, a pin, an answer. \
+            set changes what is named and leaves the rest. With --source or --channel the rule is for that alone, and goes before the \
+            wider one. The policy takes effect with the next compaction; what went does not come back.
+            """
+    )
+
+    static let examples = [
+        Example("logtool policy chat.eventlog", "what the next compaction keeps"),
+        Example("logtool policy chat.eventlog set --keep 200 --keep-within 90d", "200 messages, and all of 90 days"),
+        Example("logtool policy chat.eventlog set --deleted 0", "no text of a deleted message outlives a compaction"),
+        Example("logtool policy chat.eventlog set --channel general --keep 5000", "more of one channel"),
+        Example("logtool policy chat.eventlog set --pin message:0903-bob", "one message stays, however old"),
+    ]
+
+    @OptionGroup var log: LogOptions
+
+    @Argument(help: ArgumentHelp("set, to change the policy.", valueName: "set"), completion: .list(["set"]))
+    var verb: String?
+
+    @OptionGroup var rule: RetentionRuleOptions
+
+    @Option(
+        help: ArgumentHelp("The rule is for this source's channels alone.", valueName: "name"),
+        completion: Completions.sources,
+        transform: SourceArgument.parse
+    )
+    var source: SourceName?
+
+    @Option(
+        help: ArgumentHelp("The rule is for this channel alone: SOURCE/ID, its id, or its name.", valueName: "channel"),
+        transform: ChannelArgument.parse
+    )
+    var channel: EntityReference?
+
+    @Flag(help: "Take the rule of --source or --channel away.")
+    var inherit = false
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("A message, or a channel with all its messages, that always stays.", valueName: "entity"),
+        transform: EntityArgument.parse
+    )
+    var pin: [EntityReference] = []
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Take a pin away.", valueName: "entity"),
+        transform: EntityArgument.parse
+    )
+    var unpin: [EntityReference] = []
+
+    @Flag(inversion: .prefixedNo, help: "Whether messages that kept ones answer stay.")
+    var parents: Bool?
+
+    @Flag(help: "Begin with the default in place of what was set before.")
+    var reset = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Who sets it, for the act; the login name by default.", valueName: "name")
+    )
+    var by: String?
+
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    private var changes: Bool {
+        !rule.rule.isEmpty || inherit || !pin.isEmpty || !unpin.isEmpty || parents != nil || reset
+    }
+
+    func validate() throws {
+        guard verb == nil || verb == "set" else {
+            throw ValidationError("\"\(verb ?? "")\" is nothing that policy does; it has set")
+        }
+        if verb == nil {
+            if changes || source != nil || channel != nil || by != nil {
+                throw ValidationError("to change the policy write: policy LOG set …")
+            }
+            return
+        }
+        guard changes else { throw ValidationError("say what to set: --keep, --keep-within, --deleted, --pin, …") }
+        if source != nil, channel != nil { throw ValidationError("--channel names the source, too: give one of them") }
+        let isOfPlace = source != nil || channel != nil
+        if isOfPlace, rule.rule.isEmpty, !inherit {
+            throw ValidationError("--source and --channel go with --keep, --keep-within, --deleted or --inherit")
+        }
+        if inherit, !isOfPlace || !rule.rule.isEmpty {
+            throw ValidationError("--inherit goes with --source or --channel, and with no rule")
+        }
+        if let by, by.isEmpty { throw ValidationError("--by needs a name that is not empty") }
+    }
+
+    /// - Throws: `Failure` with exit code 1 if the log has nothing that an option names; `EngineError` for a policy of a form
+    ///   that this program does not know.
+    func run() throws {
+        let store = try log.open(isQuiet: output.quiet)
+        if verb == "set" {
+            let changed = try changed(store)
+            if try store.read({ try self.reset || RetentionPolicy(inForce: $0) != changed }) {
+                try changed.set(in: store, by: by ?? ProcessInfo.processInfo.userName, at: SystemClock.now)
+            }
+        }
+        let (policy, act) = try store.read { (try RetentionPolicy(inForce: $0), try RetentionPolicy.act(in: $0)) }
+        try print(policy, act)
+    }
+
+    /// The policy that the log is to have.
+    private func changed(_ store: EventStore) throws -> RetentionPolicy {
+        let needsState = channel != nil || !pin.isEmpty
+        let progress = output.progress("looking for what is named")
+        let loader = StateLoader(store: store, progress: progress, isQuiet: true)
+        let state = needsState ? try loader.logState(for: StateQuery()) : nil
+        progress.end()
+        return try store.read { session in
+            try KnownNames(session).check(source: source)
+            var policy = reset ? RetentionPolicy() : try RetentionPolicy(inForce: session)
+            if let place = try place(in: state) {
+                policy[place] = inherit ? RetentionPolicy.Rule() : rule.rule.within(policy[place])
+            } else {
+                policy.rule = rule.rule.within(policy.rule)
+            }
+            for reference in pin {
+                guard let state else { continue }
+                let thing = try EntityArgument.only(reference, in: state, of: session)
+                guard thing.kind == .message || thing.kind == .channel else {
+                    throw Failure("pin \"\(thing)\": only messages and channels can be pinned")
+                }
+                policy.pins.insert(thing)
+            }
+            for reference in unpin {
+                let meant = policy.pins.filter { $0.kind == reference.kind && reference.fits($0.parts) }
+                guard !meant.isEmpty else {
+                    throw Failure("unpin \"\(reference)\": nothing that is pinned fits", exitCode: Outcome.no)
+                }
+                policy.pins.subtract(meant)
+            }
+            if let parents { policy.keepsParents = parents }
+            return policy
+        }
+    }
+
+    /// The source or channel that the rule is for; `nil` for the whole log.
+    private func place(in state: LogState?) throws -> RetentionPolicy.Place? {
+        if let source { return RetentionPolicy.Place(source: source) }
+        guard let channel, let state else { return nil }
+        let parts = try ChannelArgument.only(channel, in: state).parts
+        guard parts.count == 2 else { return nil }
+        return RetentionPolicy.Place(source: try SourceName(parts[0]), channel: parts[1])
+    }
+
+    private func print(_ policy: RetentionPolicy, _ act: RecordedEvent?) throws {
+        let by = act.flatMap { try? JSONValue.parse($0.payload) }?["by"]?.string
+        let output = output.standardOutput
+        if document.json {
+            var members = policy.json
+            members["by"] = by.map { .string($0) }
+            members["act"] = act.map { .string($0.envelope.sequence.description) }
+            try output.line(JSONValue.object(members).lines)
+        } else {
+            for line in PolicyText.lines(policy) { try output.line(line) }
+            let set = act.map { act in
+                "set by event \(act.envelope.sequence), \(TimeText.full(act.envelope.recordedAt))"
+                    + (by.map { ", \(DisplayText.escaped($0))" } ?? "")
+            }
+            try output.line(output.style.text(set ?? "the default: the log has no policy of its own", .quiet))
+        }
+        try output.flush()
+    }
+}
