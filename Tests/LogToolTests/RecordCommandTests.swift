@@ -94,6 +94,8 @@ import Testing
         "logs: [{path: x, sources: [{kind: ws, address: 'ws://h', decoder: none.yaml}]}]",
         "logs: [{path: x, sources: [{kind: status, address: d, decoder: c.yaml}]}]",
         "logs: [{path: x, sources: [{kind: ws, address: 'ws://h', subprotocol: 'a b'}]}]",
+        "logs: [{path: x, compact: weekly, sources: [{kind: sse, address: 'http://h'}]}]",
+        "logs: [{path: x, compact: 5s, sources: [{kind: sse, address: 'http://h'}]}]",
     ])
     func aFileThatCannotBeUsedIsRefused(_ text: String) throws {
         try write("c.yaml", text)
@@ -136,6 +138,42 @@ import Testing
         let report = try ToolRun.run(["status", "L", "--json"], in: folder)
         #expect(report.exitCode == 0)
         #expect(report.output.contains(#""connected":false"#))
+    }
+
+    @Test func aLogMayBeCompactedAgainAndAgain() throws {
+        let source = "sources: [{kind: sse, address: 'http://h/a'}]"
+        let upkeeps = try read("logs: [{path: L, compact: daily, \(source)}, {path: M, compact: 90m, \(source)}]")
+            .upkeeps
+        #expect(upkeeps.map(\.log) == [folder.path("L"), folder.path("M")])
+        #expect(upkeeps.map(\.interval) == [.seconds(86_400), .seconds(5_400)])
+        #expect(try read("logs: [{path: L, \(source)}]").upkeeps.isEmpty)
+    }
+
+    /// A log that was never compacted is compacted at once, by its own policy, while its sources are recorded.
+    @Test func aLogIsCompactedWhileItIsRecorded() async throws {
+        try folder.makeLog(messages: 40, isLarge: true)
+        #expect(try ToolRun.run(["policy", "L", "set", "--keep", "3"], in: folder).exitCode == 0)
+        try write("one/vibestatus-a.json", "one")
+        try write("c.yaml", "logs: [{path: L, compact: daily, sources: [\(status("one"))]}]")
+        let process = Process()
+        process.executableURL = try ToolRun.executable
+        process.arguments = ["record", "--config", "c.yaml"]
+        process.currentDirectoryURL = folder.url
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        try await wait { $0.contains("one") && $0.contains { $0.contains("droppedHash") } }
+        try write("one/vibestatus-a.json", "one again")
+        try await wait { $0.contains("one again") }
+        kill(process.processIdentifier, SIGTERM)
+        while process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(process.terminationStatus == 143)
+        let acts = try events().filter { $0.envelope.kind.rawValue == "logtool.compact/1" }
+        #expect(acts.count == 1)
+        let text = try ToolRun.run(["replay", "L", "--json"], in: folder).output
+        let state = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        #expect((state?["messages"] as? [Any])?.count == 3)
+        #expect(try ToolRun.run(["verify", "L"], in: folder).exitCode == 0)
     }
 
     private func events() throws -> [RecordedEvent] {

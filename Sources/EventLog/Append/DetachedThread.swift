@@ -29,6 +29,18 @@ package enum DetachedThread {
         DispatchQueue.global().async(execute: body)
     }
 
+    /// The result of blocking work, which is done on a thread of its own: tasks share a thread for each core.
+    ///
+    /// - Throws: What `body` throws. A cancelled task waits for it all the same.
+    package static func result<Value: Sendable>(
+        stackBytes: Int = 1 << 20,
+        of body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            start(stackBytes: stackBytes) { continuation.resume(with: Result(catching: body)) }
+        }
+    }
+
     /// Blocks the calling thread. `usleep` need not take a second or more, so it is called for half seconds.
     package static func sleep(milliseconds: Int) {
         for _ in 0..<milliseconds / 500 { usleep(500_000) }

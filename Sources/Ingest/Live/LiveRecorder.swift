@@ -23,7 +23,8 @@ public enum LiveRecorder {
         progress: (@Sendable (IngestSummary) -> Void)? = nil
     ) async throws -> IngestSummary {
         let observer = RecordingObserver(source: source.name)
-        let (recorder, history) = try await onThread {
+        // Taking the lock and reading the past block.
+        let (recorder, history) = try await DetachedThread.result {
             let recorder = try Recorder(store: store, source: source.name, isLive: true) { summary, pieces, duration in
                 progress?(summary)
                 observer.appended(pieces, in: duration)
@@ -40,15 +41,6 @@ public enum LiveRecorder {
             throw error
         }
         return try await recorder.finished()
-    }
-
-    /// Runs `body` on a thread, because taking the lock and reading the past block.
-    private static func onThread<Value: Sendable>(
-        _ body: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            DetachedThread.start(stackBytes: 1 << 20) { continuation.resume(with: Result(catching: body)) }
-        }
     }
 }
 #endif

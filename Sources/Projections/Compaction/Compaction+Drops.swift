@@ -51,6 +51,11 @@ extension Compaction {
         }
     }
 
+    /// When the log was compacted last; `nil` if it never was.
+    package static func newest(in session: borrowing ReadSession) throws -> Timestamp? {
+        try acts(of: session).last?.recordedAt
+    }
+
     private typealias Act = (sequence: SequenceNumber, recordedAt: Timestamp, decidedAt: SequenceNumber)
 
     /// The acts of compactions, in the order of the log. Acts of a form that this program does not know are left out.

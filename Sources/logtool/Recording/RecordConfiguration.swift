@@ -23,8 +23,16 @@ struct RecordConfiguration: Equatable, Sendable {
         var name: String { (try? settings.makeSource(follows: true).name.rawValue) ?? settings.address }
     }
 
+    /// A log that is compacted again and again, by its own policy.
+    struct Upkeep: Hashable, Sendable {
+        let log: String
+        let interval: Duration
+    }
+
     /// In the order of the file; each source of a log once.
     var entries: [Entry] = []
+    /// In the order of the file; each log once.
+    var upkeeps: [Upkeep] = []
     /// The address that serves metrics, `HOST:PORT`; `nil` for none.
     var metrics: String?
     /// Certificates to check servers against, in place of the system's; `nil` for the system's.
@@ -60,9 +68,15 @@ struct RecordConfiguration: Equatable, Sendable {
         trustFile = try reader.path(root, "ca-file", place: "the file")
         for (index, log) in try reader.mappings(root, "logs", place: "the file").enumerated() {
             let place = "logs[\(index)]"
-            try reader.check(log, knows: ["path", "sources"], place: place)
+            try reader.check(log, knows: ["path", "sources", "compact"], place: place)
             guard let path = try reader.path(log, "path", place: place) else {
                 throw reader.failure("\(place) has no path")
+            }
+            if let interval = try reader.compaction(log, place: place) {
+                guard !upkeeps.contains(where: { $0.log == path }) else {
+                    throw reader.failure("the log \(path) has compact twice")
+                }
+                upkeeps.append(Upkeep(log: path, interval: interval))
             }
             for (number, source) in try reader.mappings(log, "sources", place: place).enumerated() {
                 let settings = try reader.settings(source, place: "\(place).sources[\(number)]")
@@ -164,6 +178,16 @@ struct ConfigurationReader {
             guard let text = element.string else { throw failure("\(place): an element of \(name) is no text") }
             return text
         }
+    }
+
+    /// How often a log is compacted; `nil` for never.
+    fileprivate func compaction(_ mapping: JSONObject, place: String) throws -> Duration? {
+        guard let text = try text(mapping, "compact", place: place) else { return nil }
+        if text == "daily" { return .seconds(86_400) }
+        guard let interval = try? DurationText.parse(text), interval >= .seconds(60) else {
+            throw failure("\(place): compact is daily, or a duration of a minute or more, such as 12h")
+        }
+        return interval
     }
 
     /// Reads one source. Addresses of directories and repositories are paths; all others are taken as they are.

@@ -33,6 +33,7 @@ final class Supervisor: Sendable {
     /// A configuration is applied before the next is taken, so two that come quickly do not overlap.
     func run() async {
         var running: [RecordConfiguration.Entry: Task<Void, Never>] = [:]
+        var upkeeps: [RecordConfiguration.Upkeep: Task<Void, Never>] = [:]
         for await configuration in configurations {
             let wanted = Set(configuration.entries)
             for (entry, task) in running where !wanted.contains(entry) {
@@ -45,12 +46,21 @@ final class Supervisor: Sendable {
             for entry in configuration.entries where running[entry] == nil {
                 running[entry] = Task { await self.keep(entry) }
             }
+            for (upkeep, task) in upkeeps where !configuration.upkeeps.contains(upkeep) {
+                // A compaction that has begun is finished: the log is never between two generations.
+                task.cancel()
+                upkeeps[upkeep] = nil
+            }
+            for upkeep in configuration.upkeeps where upkeeps[upkeep] == nil {
+                upkeeps[upkeep] = Task { await self.keep(upkeep) }
+            }
             assert(running.count == wanted.count, "the wanted recorders run, and no others")
             tools.log.notice("recording", metadata: ["sources": "\(running.count)"])
         }
         // All are cancelled before one is waited for, so that they end side by side.
-        for task in running.values { task.cancel() }
-        for task in running.values { await task.value }
+        let all = Array(running.values) + upkeeps.values
+        for task in all { task.cancel() }
+        for task in all { await task.value }
         tools.log.notice("stopped")
     }
 
@@ -86,6 +96,51 @@ final class Supervisor: Sendable {
             restarts.increment()
             try? await tools.clock.sleep(wait + wait * (tools.random() * 0.1))
             wait = min(wait * 2, Self.waitMax)
+        }
+    }
+
+    /// Compacts a log again and again, by its own policy, until the task is cancelled. The first time is an interval after
+    /// the last compaction that the log tells of, so that a recorder which is often started anew compacts no more often.
+    private func keep(_ upkeep: RecordConfiguration.Upkeep) async {
+        var log = tools.log
+        log[metadataKey: "log"] = "\(upkeep.log)"
+        let last = try? EventStore.open(at: upkeep.log, options: options).read { try Compaction.newest(in: $0) }
+        var wait = Duration.zero
+        if let last {
+            let past = tools.clock.now().seconds.subtractingReportingOverflow(last.seconds).partialValue
+            wait = max(.zero, min(upkeep.interval, upkeep.interval - .seconds(past)))
+        }
+        while true {
+            do { try await tools.clock.sleep(wait) } catch { return }
+            wait = upkeep.interval
+            do {
+                let summary = try await compact(upkeep.log)
+                log.notice(
+                    "compacted",
+                    metadata: [
+                        "events": "\(summary.events.before) to \(summary.events.after)",
+                        "bytes": "\(summary.bytes.before) to \(summary.bytes.after)",
+                    ]
+                )
+            } catch let error as EventLogError where error.code == .noLog {
+                log.notice("nothing to compact yet")
+            } catch {
+                log.error("not compacted; nothing has changed", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func compact(_ path: String) async throws -> CompactionSummary {
+        let (options, now) = (options, tools.clock.now())
+        return try await DetachedThread.result(stackBytes: 8 << 20) {
+            let store = try EventStore.open(at: path, options: options)
+            return try Compaction.run(
+                store,
+                policy: try store.read { try RetentionPolicy(inForce: $0) },
+                now: now,
+                leavesSmall: true,
+                keeping: KeptStateOptions(build: ProgramIdentity.build)
+            )
         }
     }
 }
