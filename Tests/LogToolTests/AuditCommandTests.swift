@@ -192,7 +192,7 @@ import Testing
         _ = try ToolRun.run(["compact", "L", "--keep", "5"], in: other)
         let run = try ToolRun.run(["audit", "L", "--json"], in: other)
         #expect(run.output == "[]\n")
-        #expect(run.errors.contains("what happened to 35 messages is not listed: compactions dropped it"))
+        #expect(run.errors.contains("what happened to 35 messages before compactions dropped them is not listed"))
         let page = try ToolRun.run(["audit", "L", "--html", "-"], in: other).output
         #expect(page.contains("Not complete: what happened to 35 messages"))
     }

@@ -56,10 +56,10 @@ extension Compaction {
         try acts(of: session).last?.recordedAt
     }
 
-    private typealias Act = (sequence: SequenceNumber, recordedAt: Timestamp, decidedAt: SequenceNumber)
+    typealias Act = (sequence: SequenceNumber, recordedAt: Timestamp, decidedAt: SequenceNumber)
 
     /// The acts of compactions, in the order of the log. Acts of a form that this program does not know are left out.
-    private static func acts(of session: borrowing ReadSession) throws -> [Act] {
+    static func acts(of session: borrowing ReadSession) throws -> [Act] {
         var acts: [Act] = []
         for sequence in try session.acts() {
             guard let event = try session.event(at: sequence), event.envelope.kind == actKind,

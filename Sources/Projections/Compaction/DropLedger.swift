@@ -95,8 +95,8 @@ struct DropLedger {
         return runs.filter { $0.count > 0 }
     }
 
-    /// The decisions for one source; empty if the ledger does not fit the state.
-    private func decisions(of source: SourceState) -> [MessageKey: UInt64] {
+    /// The decisions for one source, 0 where unknown; empty if the ledger does not fit the state.
+    func decisions(of source: SourceState) -> [MessageKey: UInt64] {
         let keys = source.parts.messages.compacted.keys(source.context.names) { _ in true }
         let runs = runs(of: source.name, count: keys.count)
         if runs.isEmpty { return [:] }

@@ -235,7 +235,7 @@ private struct LastPlaces {
 
 /// Reads one history, oldest entry first, as changes with the fields before and after. Entries may be left out at the
 /// beginning; the fields before are then known from the first entry with fields on.
-private struct AuditReader {
+struct AuditReader {
     private var walk: HistoryWalk
 
     init(_ entity: EntityReference) {

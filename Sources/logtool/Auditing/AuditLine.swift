@@ -120,8 +120,10 @@ protocol AuditPrinter {
 struct AuditSummary {
     /// How many lines there are of each class.
     var counts: [AuditEntry.Class: Int] = [:]
-    /// How many messages are not listed because compactions dropped them.
+    /// How many messages are not listed from before, because compactions dropped them.
     var droppedMessages = 0
+    /// How many changes of such messages are not listed, because nothing proves what they changed.
+    var unprovedChanges = 0
     /// How many versions are not listed because they came late and changed nothing.
     var lateVersions = 0
     /// Redacted events that no line names: their substitutes show nothing, or something else.
@@ -149,7 +151,7 @@ struct AuditSummary {
     }
 
     /// What the lines cannot show, as sentences.
-    var missing: [String] { [droppedText, lateText, redactedText].compactMap { $0 } }
+    var missing: [String] { [droppedText, unprovedText, lateText, redactedText].compactMap { $0 } }
 
     /// Names the first redacted event and counts all of them.
     private var redactedText: String? {
@@ -169,6 +171,15 @@ struct AuditSummary {
     private var droppedText: String? {
         guard droppedMessages > 0 else { return nil }
         let what = droppedMessages == 1 ? "1 message" : "\(droppedMessages) messages"
-        return "what happened to \(what) is not listed: compactions dropped it; look in a copy of the log from before"
+        let them = droppedMessages == 1 ? "it" : "them"
+        return
+            "what happened to \(what) before compactions dropped \(them) is not listed; look in a copy of the log from before"
+    }
+
+    private var unprovedText: String? {
+        guard unprovedChanges > 0 else { return nil }
+        let what = unprovedChanges == 1 ? "1 change" : "\(unprovedChanges) changes"
+        return
+            "\(what) of messages that compactions had dropped cannot be proved and so not listed: leave --prove out to see them"
     }
 }

@@ -10,6 +10,8 @@ struct AuditSelection {
     /// The ids of the people that `--author` and `--by` mean; `nil` without them.
     private let author: String?
     private let doer: String?
+    /// The requested entity, if a compaction dropped it.
+    let dropped: DroppedMessage?
 
     /// - Throws: `Failure` with exit code 1 if the log has no such source, channel, thing or person, with exit code 2 if
     ///   several channels or people fit.
@@ -18,9 +20,12 @@ struct AuditSelection {
         text = options.match.text
         var selectors = options.selectors
         try KnownNames(session).check(source: selectors.source)
+        var dropped: DroppedMessage?
         if let entity = selectors.entity, state.find(entity).isEmpty {
-            selectors.entity = try EntityArgument.only(entity, in: state, of: session)
+            dropped = try EntityArgument.dropped(entity, in: state, of: session)
+            selectors.entity = try dropped?.entity ?? EntityArgument.only(entity, in: state, of: session)
         }
+        self.dropped = dropped
         things = try HistorySelection(try selectors.resolved(in: state), in: session)
         // Read once: both options mean people.
         let known = options.author == nil && options.by == nil ? [] : state.authors(of: selectors.source)

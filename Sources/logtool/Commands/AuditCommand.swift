@@ -74,8 +74,10 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         let progress = output.progress("replaying")
         let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery())
         let printer = try printer()
+        var dropped: DroppedMessage?
         let summary = try store.read { session in
             let chosen = try self.chosen(of: state, in: session)
+            dropped = chosen.dropped
             progress.begin("looking at histories")
             try printer.begin()
             let summary = try list(state, chosen, session, with: printer)
@@ -87,7 +89,8 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         if !output.quiet, html == nil { for text in summary.missing { StandardError.line("logtool: \(text)") } }
         // Last, so that a program gets a complete document before exit code 1. An audit without selectors may be empty,
         // and `-n 0` wants nothing.
-        if summary.total == 0, !selection.given.isEmpty, selection.selectors.count != 0 { throw nothingFits(in: state) }
+        guard summary.total == 0, !selection.given.isEmpty, selection.selectors.count != 0 else { return }
+        throw dropped.map { EntityArgument.failure(for: $0) } ?? nothingFits(in: state)
     }
 
     /// What the options choose. If one of them fits nothing, a program still gets a complete document.
@@ -121,6 +124,15 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         // Where only the last entries are wanted, not all histories are read, so no count of all would be right.
         let countsLate = selection.selectors.count == nil
         let surroundings = proving.prove ? Surroundings(in: state) : nil
+        var since = try changesOfDropped(in: state, chosen, session)[...]
+        if proving.prove { (summary.unprovedChanges, since) = (since.count, []) }
+        var last: [AuditEntry] = []
+        func take(_ change: AuditEntry) throws {
+            let line = try AuditLine(change, provedWithin: surroundings, in: session)
+            try printer.print(line)
+            told.formUnion(line.redacted)
+            summary.counts[change.class, default: 0] += 1
+        }
         try state.forEachChange(
             of: selection.kinds,
             filter: selection.filter,
@@ -130,14 +142,25 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             passedOver: { if countsLate, chosen.includes(late: $0) { summary.lateVersions += 1 } },
             includes: chosen.includes
         ) { change in
-            let line = try AuditLine(change, provedWithin: surroundings, in: session)
-            try printer.print(line)
-            told.formUnion(line.redacted)
-            summary.counts[change.class, default: 0] += 1
+            let before = since.prefix { $0.entry.sequence < change.entry.sequence }
+            since.removeFirst(before.count)
+            for change in before + [change] { if countsLate { try take(change) } else { last.append(change) } }
         }
+        for change in since { if countsLate { try take(change) } else { last.append(change) } }
+        for change in last.suffix(selection.selectors.count ?? 0) { try take(change) }
         // Redacted events that no printed line mentions: what they changed cannot be shown.
         summary.unreadable = try Self.redacted(in: session).filter { !told.contains($0) }
         return summary
+    }
+
+    /// The selected changes of messages that compactions dropped, by events that came since.
+    private func changesOfDropped(
+        in state: LogState,
+        _ chosen: AuditSelection,
+        _ session: borrowing ReadSession
+    ) throws -> [AuditEntry] {
+        guard selection.kinds.contains(.message) else { return [] }
+        return try Compaction.auditOfDropped(where: chosen.includes, in: state, session).filter(chosen.includes)
     }
 
     /// The redacted events that the acts of rewrites name, in order. An act may name an event that a later compaction

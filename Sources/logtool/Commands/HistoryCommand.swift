@@ -83,7 +83,14 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             try output.flush()
         } else if let entity {
             // The history is that of the loader's session. The log may have grown since, which changes no entry.
-            let (reference, all) = try loader.history(of: entity, profile: reading.profile)
+            let (reference, all, isDropped) = try loader.history(of: entity, profile: reading.profile)
+            if isDropped, proving.prove {
+                throw Failure(
+                    "prove the history of \"\(reference)\": a compaction dropped it, and no event proves what those since have changed; prove "
+                        + "the events themselves with logtool prove",
+                    exitCode: Outcome.no
+                )
+            }
             // Only the name of a channel needs the whole state.
             let selectors =
                 selectors.channel == nil

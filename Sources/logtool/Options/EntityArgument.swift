@@ -28,7 +28,7 @@ enum EntityArgument {
         if matches.isEmpty, reference.kind == .session { matches = state.sessions(of: reference) }
         // Not in the state: perhaps it never was, perhaps a compaction dropped it.
         guard let match = matches.first else {
-            if let dropped = try Compaction.dropped(reference, in: state, session).first { throw failure(for: dropped) }
+            if let dropped = try dropped(reference, in: state, of: session) { throw failure(for: dropped) }
             throw Failure("find \"\(reference)\": nothing in the log fits", exitCode: Outcome.no)
         }
         if matches.count == 1 { return match }
@@ -38,8 +38,25 @@ enum EntityArgument {
         throw Failure("find \"\(reference)\": several things fit: \(shown)\(more)")
     }
 
+    /// The one message that compactions dropped, if a reference names nothing else.
+    ///
+    /// - Throws: `Failure` with exit code 2 and the matches if several fit.
+    static func dropped(
+        _ reference: EntityReference,
+        in state: LogState,
+        of session: borrowing ReadSession
+    ) throws -> DroppedMessage? {
+        guard reference.kind == .message, state.find(reference).isEmpty else { return nil }
+        let matches = try Compaction.dropped(reference, in: state, session)
+        if matches.count <= 1 { return matches.first }
+        if let whole = matches.first(where: { $0.entity == reference }) { return whole }
+        let shown = matches.prefix(10).map(\.entity.description).joined(separator: ", ")
+        let more = matches.count > 10 ? " and \(matches.count - 10) more" : ""
+        throw Failure("find \"\(reference)\": several things fit, all dropped by compactions: \(shown)\(more)")
+    }
+
     /// The error for a message that compactions dropped. It names the act where the log still tells which.
-    private static func failure(for dropped: DroppedMessage) -> Failure {
+    static func failure(for dropped: DroppedMessage) -> Failure {
         let act = dropped.act.map {
             "the compaction of \(TimeText.full($0.recordedAt)), event \($0.sequence), dropped it"
         }

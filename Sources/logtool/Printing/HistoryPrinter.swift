@@ -99,7 +99,9 @@ struct HistoryPrinter {
         let role = entry.late == nil ? role(of: entry.change) : .quiet
         words.append(style.text(DisplayText.escaped(entry.change), role))
         let by = entry.by.map { "by " + style.text(DisplayText.escaped($0), .author) }
-        words.append(by ?? style.text("by whom is not told", .quiet))
+        // A compaction is no change of the thing by anybody.
+        let untold = entry.change == "compacted" ? "what was before is gone" : "by whom is not told"
+        words.append(by ?? style.text(untold, .quiet))
         if let dwell { words.append("after " + TimeText.duration(dwell)) }
         let notes = LateText.notes(on: entry) + entry.kinds
         if !notes.isEmpty { words.append("(" + DisplayText.escaped(notes.joined(separator: ", ")) + ")") }

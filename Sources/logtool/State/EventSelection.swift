@@ -123,7 +123,8 @@ struct EventSelection {
         return Failure("\(command): no event fits \(names.isEmpty ? "-n" : names); \(has)", exitCode: Outcome.no)
     }
 
-    /// The events that changed the requested thing or channel; `nil` if none was requested.
+    /// The events that changed the requested thing or channel, or came since of a message that a compaction dropped; `nil` if none was
+    /// requested.
     ///
     /// Cost: with the index of channels, one message's channel. Else a replay that notes the rows that each event
     /// touches.
@@ -155,6 +156,10 @@ struct EventSelection {
             },
             progress: progress
         )
+        if !isChannel, let dropped = try EntityArgument.dropped(wanted, in: state, of: session) {
+            let changes = try Compaction.changesOfDropped(where: { $0 == dropped.entity }, in: state, session)
+            if !changes.isEmpty { return Set(changes.map(\.sequence)) }
+        }
         let thing =
             isChannel
             ? try ChannelArgument.only(wanted, of: selectors.source, in: state)

@@ -56,14 +56,14 @@ struct StateLoader {
         }
     }
 
-    /// The history of the one thing that a reference names, oldest first. A message in the index of channels costs the
+    /// The history of the one thing that a reference names, oldest first; of a message that a compaction dropped, what came since. A message in the index of channels costs the
     /// events of its channel, anything else a replay.
     ///
     /// - Throws: as `EntityArgument.only`.
     func history(
         of entity: EntityReference,
         profile: Profile = .canonical
-    ) throws -> (thing: EntityReference, entries: [HistoryEntry]) {
+    ) throws -> (thing: EntityReference, entries: [HistoryEntry], isDropped: Bool) {
         try store.read { session in
             let options = StateQuery(profile: profile).replayOptions
             let progress = reporter(until: session.head)
@@ -71,11 +71,15 @@ struct StateLoader {
             if profile == .canonical,
                 let message = try Replay.indexedMessage(entity, of: session, options: options, progress: progress)
             {
-                return (message.reference, message.history)
+                return (message.reference, message.history, false)
             }
             let state = try Replay.logState(of: session, options: options, progress: progress)
+            if let dropped = try EntityArgument.dropped(entity, in: state, of: session) {
+                let entries = try Compaction.history(of: dropped, in: state, session)
+                if !entries.isEmpty { return (dropped.entity, entries, true) }
+            }
             let thing = try EntityArgument.only(entity, in: state, of: session)
-            return (thing, try state.history(of: thing))
+            return (thing, try state.history(of: thing), false)
         }
     }
 

@@ -1,0 +1,215 @@
+public import EventLog
+import Kinds
+
+/// An event that came after a compaction and names a message that the compaction dropped.
+public struct DroppedMessageChange: Sendable {
+    /// The message.
+    public let entity: EntityReference
+    /// The event.
+    public let sequence: SequenceNumber
+    /// The event as an entry of the message's history; `nil` for one that a history does not tell, such as a reaction, and for
+    /// one that repeats the entry before.
+    ///
+    /// What the message was before is not known any more. So a version is `edited` only if a commit or its time of the edit
+    /// shows that it is a new one; else it is `stated`, which may repeat what was dropped.
+    public let entry: HistoryEntry?
+}
+
+extension Compaction {
+    /// What came since of the messages that compactions dropped, in the order of events.
+    ///
+    /// Cost: decodes the held events of the log. O(1) if nothing was dropped, or nothing came since.
+    ///
+    /// - Parameters:
+    ///   - isWanted: Whether to tell of a message.
+    ///   - state: A state of the session's log. Later events are not told.
+    /// - Throws: `EventLogError` if the log cannot be read; `ProjectionError` if its facts cannot be read.
+    public static func changesOfDropped(
+        where isWanted: (EntityReference) -> Bool,
+        in state: LogState,
+        _ session: borrowing ReadSession
+    ) throws -> [DroppedMessageChange] {
+        let acts = try Self.acts(of: session)
+        let dropping = state.sources.filter { !$0.parts.messages.compacted.isEmpty }
+        guard let first = acts.map(\.decidedAt).min(), first < state.sequence, !dropping.isEmpty else { return [] }
+        let ledger = DropLedger(try session.fact(DropLedger.factName))
+        var sources = Dictionary(
+            uniqueKeysWithValues: dropping.map { source in
+                // With a single compaction the log needs no ledger to tell which one it was.
+                let decisions = acts.count > 1 ? ledger.decisions(of: source) : [:]
+                return (source.name, DroppingSource(state: source, first: first, decisions: decisions))
+            }
+        )
+        let clock = try LogState(before: session).clock
+        var decoder = try ChangeDecoder(for: session)
+        var changes: [DroppedMessageChange] = []
+        try session.forEachEvent(in: SequenceNumber(1)...state.sequence) { event in
+            if event.isAct { return true }
+            let envelope = event.envelope
+            guard event.sequence > first, sources[event.source] != nil else {
+                event.withPayload { decoder.pass(envelope, payload: $0) }
+                return true
+            }
+            let decoded = event.withPayload { decoder.decode(envelope, payload: $0) }
+            for change in decoded.changes {
+                sources[event.source]?.take(change, envelope, clock, isWanted, into: &changes)
+            }
+            return true
+        }
+        return changes
+    }
+
+    /// The edits, deletions, moves and restorations among them, in the order of events. Of the first one of a message nothing is known
+    /// from before.
+    public static func auditOfDropped(
+        where isWanted: (EntityReference) -> Bool,
+        in state: LogState,
+        _ session: borrowing ReadSession
+    ) throws -> [AuditEntry] {
+        var readers: [EntityReference: AuditReader] = [:]
+        return try changesOfDropped(where: isWanted, in: state, session).compactMap { change in
+            change.entry.flatMap { readers[change.entity, default: AuditReader(change.entity)].read($0) }
+        }
+    }
+
+    /// The history of a dropped message as far as the log still tells it: the compaction, then what came since. Empty if nothing came.
+    public static func history(
+        of dropped: DroppedMessage,
+        in state: LogState,
+        _ session: borrowing ReadSession
+    ) throws -> [HistoryEntry] {
+        let since = try changesOfDropped(where: { $0 == dropped.entity }, in: state, session).compactMap(\.entry)
+        guard !since.isEmpty, let act = dropped.act else { return since }
+        let event = EventReference(sequence: act.sequence, recordedAt: act.recordedAt)
+        // The act comes behind what was appended while the compaction ran.
+        return (since + [HistoryEntry(at: event, change: "compacted")]).sorted { $0.sequence < $1.sequence }
+    }
+}
+
+/// A source of which compactions dropped messages.
+private struct DroppingSource {
+    let state: SourceState
+    /// The head at which the first compaction was decided.
+    let first: SequenceNumber
+    /// The same for each message, if there were several.
+    let decisions: [MessageKey: UInt64]
+    /// The last entry of each message that was named.
+    private var last: [MessageKey: HistoryEntry] = [:]
+
+    init(state: SourceState, first: SequenceNumber, decisions: [MessageKey: UInt64]) {
+        (self.state, self.first, self.decisions) = (state, first, decisions)
+    }
+
+    mutating func take(
+        _ change: DecodedChange,
+        _ envelope: Envelope,
+        _ clock: Timestamp?,
+        _ isWanted: (EntityReference) -> Bool,
+        into changes: inout [DroppedMessageChange]
+    ) {
+        for name in change.messages {
+            guard let key = key(of: name, envelope.kind),
+                envelope.sequence.rawValue > decisions[key] ?? first.rawValue
+            else { continue }
+            let parts = state.parts(of: EntityKey(.messages, key.channel, key.id))
+            let entity = EntityReference(kind: .message, parts: parts)
+            guard isWanted(entity) else { continue }
+            let isNew = EventFamily(kind: envelope.kind) == .git || change.isEdited(after: clock)
+            let entry = change.entry(at: envelope, isNew: isNew, after: last[key])
+            if let entry { last[key] = entry }
+            changes.append(DroppedMessageChange(entity: entity, sequence: envelope.sequence, entry: entry))
+        }
+    }
+
+    /// The key of a dropped message; `nil` if a name means another one. A server gives each id once, in whatever channel.
+    private func key(of name: DecodedChange.MessageName, _ kind: EventKind) -> MessageKey? {
+        let (names, messages) = (state.context.names, state.parts.messages)
+        guard let id = names.find(name.id) else { return nil }
+        if let channel = names.find(name.channel) {
+            let key = MessageKey(channel: channel, id: id)
+            if messages.compacted.contains(key) { return key }
+        }
+        guard EventFamily(kind: kind) == .gateway, messages.compacted.contains(id: id),
+            messages.store.placeOnServer(of: id) == nil
+        else { return nil }
+        return messages.compacted.channels(names).lazy.map { MessageKey(channel: $0, id: id) }
+            .first { messages.compacted.contains($0) }
+    }
+}
+
+extension DecodedChange {
+    /// The messages that the change names.
+    fileprivate var messages: [MessageName] {
+        switch self {
+        case .message(let version): [version.name]
+        case .messageMoved(let from, let to, _, _): [from, to]
+        case .messageDeleted(let name, _, _), .reaction(let name, _, _, _), .messageWithdrawn(let name, _),
+            .reactionsCleared(let name, _), .reactionsStand(let name, _), .messageStands(let name, _):
+            [name]
+        case .channel, .channelNamed, .channelDeleted, .channelStands, .community, .items, .item, .itemRemoved,
+            .session,
+            .sessionRemoved, .prompt, .promptUnreadable, .promptRemoved, .row:
+            []
+        }
+    }
+
+    /// Whether the change states a version that is later than an instant by the remote's time.
+    fileprivate func isEdited(after instant: Timestamp?) -> Bool {
+        guard case .message(let version) = self, let editedAt = version.editedAt else { return false }
+        return instant.map { editedAt > $0 } ?? false
+    }
+
+    /// The change as an entry of a history; `nil` if it is none, or says the same again.
+    fileprivate func entry(at envelope: Envelope, isNew: Bool, after last: HistoryEntry?) -> HistoryEntry? {
+        let event = EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt)
+        let isGone = last?.change == "deleted" || last?.change == "unselected"
+        switch self {
+        case .message(let version), .messageStands(_, let version?):
+            let fields = version.fields
+            if let last, !isGone, last.fields == fields { return nil }
+            return HistoryEntry(
+                at: event,
+                change: !isNew ? "stated" : isGone ? "restored" : "edited",
+                remoteTime: version.editedAt ?? version.createdAt,
+                by: version.author,
+                fields: fields
+            )
+        case .messageDeleted(_, let by, let time):
+            if last?.change == "deleted" { return nil }
+            return HistoryEntry(
+                at: event,
+                change: "deleted",
+                remoteTime: time,
+                by: by,
+                fields: last?.fields ?? JSONObject()
+            )
+        case .messageStands(_, nil):
+            if isGone { return nil }
+            return HistoryEntry(at: event, change: "unselected", fields: last?.fields ?? JSONObject())
+        case .messageMoved(let from, let to, let by, let time):
+            var fields = last?.fields ?? JSONObject()
+            for (name, place) in [("from", from), ("to", to)] {
+                fields[name] = .object(["channel": .string(place.channel), "id": .string(place.id)])
+            }
+            return HistoryEntry(at: event, change: "moved", remoteTime: time, by: by, fields: fields)
+        default: return nil
+        }
+    }
+}
+
+extension DecodedChange.Message {
+    /// The version's members as the state document names them.
+    fileprivate var fields: JSONObject {
+        [
+            "author": .text(author),
+            "authorName": .text(authorName),
+            "createdAt": .text(createdAt?.description),
+            "editedAt": .text(editedAt?.description),
+            "content": .string(content),
+            "replyTo": .text(replyTo),
+            "tags": tags.isEmpty ? nil : .array(tags.map { .string($0) }),
+            "attachments": attachments.isEmpty ? nil : .array(attachments),
+            "extra": extra.members.isEmpty ? nil : .object(extra),
+        ]
+    }
+}
