@@ -23,7 +23,10 @@ import Testing
         }
     }
 
-    @Test(arguments: DenseTraffic.allCases, UInt64(1)...2)
+    /// How many seeds and things are tried: more with `EVENTLOG_LONG_TESTS`.
+    private static let effort = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 1 : 4
+
+    @Test(arguments: DenseTraffic.allCases, UInt64(1)...UInt64(effort))
     func ofDenseTrafficOnlyTheTextsOfAThingGo(traffic: DenseTraffic, seed: UInt64) throws {
         let events = try traffic.events(count: 60, seed: seed)
         try check {
@@ -36,7 +39,7 @@ import Testing
     @Test(.needs(shared: "formats/genlib.py"), arguments: FormatStateTests.protocols)
     func ofAnyAppOnlyTheTextsOfAThingGo(name: String) throws {
         let capture = try FormatCapture(of: name, seed: 5)
-        try check {
+        try check(each: Self.effort) {
             let log = try FormatLog(capture.name, capture.lines, "redacted")
             return (log.store, log)
         }
@@ -47,7 +50,7 @@ import Testing
         let events = try traffic.events(count: 60, seed: 1)
         let policy = RetentionPolicy(messagesPerChannel: 2)
         var tried = 0
-        for (number, thing) in try Self.things(in: Self.log(of: events, in: folder)).enumerated() {
+        for (number, thing) in try Self.things(in: Self.log(of: events, in: folder), each: Self.effort).enumerated() {
             let first = try Self.log(of: events, in: folder, "first\(number)")
             let second = try Self.log(of: events, in: folder, "second\(number)")
             _ = try Compaction.run(second, policy: policy, now: Self.now)

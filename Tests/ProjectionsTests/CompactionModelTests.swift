@@ -12,7 +12,7 @@ import Testing
 @Suite struct CompactionModelTests {
     private static let seeds: ClosedRange<UInt64> = {
         let bounds = ProcessInfo.processInfo.environment["MODEL_SEEDS"]?.split(separator: "-").compactMap { UInt64($0) }
-        guard let bounds, bounds.count == 2, bounds[0] <= bounds[1] else { return 1...80 }
+        guard let bounds, bounds.count == 2, bounds[0] <= bounds[1] else { return 1...40 }
         return bounds[0]...bounds[1]
     }()
 
