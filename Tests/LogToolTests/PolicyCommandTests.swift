@@ -147,6 +147,23 @@ import Testing
         #expect(try tool("policy", "L2", "--json").output == tool("policy", "L", "--json").output)
     }
 
+    @Test func whatIsSetAtOnceIsAllKept() throws {
+        try makeLog()
+        let path = folder.path("L")
+        DispatchQueue.concurrentPerform(iterations: 8) { number in
+            do {
+                let store = try EventStore.open(at: path)
+                let pin = EntityReference(kind: .message, parts: ["guild", "10", String(1001 + number)])
+                try RetentionPolicy.change(in: store, isReset: false, by: nil, at: Timestamp(seconds: 1_900_000_000)) {
+                    $0.pins.insert(pin)
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(try policy()["pins"]?.array?.count == 8)
+    }
+
     @Test(arguments: [
         ["--keep", "3"], ["drop"], ["set"], ["set", "--keep", "-1"], ["set", "--keep-within", "soon"],
         ["set", "--keep-within", "5ms"], ["set", "--source", "guild"], ["set", "--inherit"],

@@ -15,8 +15,13 @@ extension RetentionPolicy {
     /// - Throws: `EngineError` for an act that this program cannot read: what another policy keeps must not be dropped.
     ///   `EventLogError`.
     public init(inForce session: borrowing ReadSession) throws {
+        try self.init(Self.act(in: session))
+    }
+
+    /// The policy that an act sets; the default for `nil`.
+    private init(_ act: RecordedEvent?) throws {
         self.init()
-        guard let act = try Self.act(in: session) else { return }
+        guard let act else { return }
         guard let value = try? JSONValue.parse(act.payload), let policy = Self(value) else {
             throw EngineError(
                 "read the policy in event \(act.envelope.sequence): it is none that this program can follow; set it anew with "
@@ -31,12 +36,52 @@ extension RetentionPolicy {
         try session.newestActs(actKind, by: attribute.name)[attribute.value]
     }
 
+    /// Changes the policy of a log. What another process sets at the same time is kept as far as `change` leaves it.
+    ///
+    /// - Parameters:
+    ///   - isReset: Whether to begin with the default in place of what the log has.
+    ///   - change: Called with the policy to change; again if another process came between.
+    /// - Throws: As `init(inForce:)`, unless `isReset`; what `change` throws; `EventLogError`.
+    package static func change(
+        in store: EventStore,
+        isReset: Bool,
+        by: String?,
+        at now: Timestamp,
+        _ change: (inout RetentionPolicy) throws -> Void
+    ) throws {
+        var known = try store.read { try act(in: $0) }
+        while true {
+            let policy = isReset ? RetentionPolicy() : try RetentionPolicy(known)
+            var changed = policy
+            try change(&changed)
+            if changed == policy, !isReset { return }
+            let own = try changed.set(in: store, by: by, at: now)
+            guard let other = try store.read({ try act(after: known?.envelope.sequence ?? .zero, before: own, in: $0) })
+            else { return }
+            known = other
+        }
+    }
+
+    /// The last act of the kind between two events.
+    private static func act(
+        after first: SequenceNumber,
+        before last: SequenceNumber,
+        in session: borrowing ReadSession
+    ) throws -> RecordedEvent? {
+        var found: RecordedEvent?
+        guard first.next < last else { return nil }
+        try session.forEachEvent(in: first.next...SequenceNumber(last.rawValue - 1)) { event in
+            if event.isAct, event.kind == actKind { found = event.copied() }
+            return true
+        }
+        return found
+    }
+
     /// Sets the policy of a log.
     ///
     /// - Returns: The act.
     /// - Throws: `EventLogError`.
-    @discardableResult
-    package func set(in store: EventStore, by: String?, at now: Timestamp) throws -> SequenceNumber {
+    private func set(in store: EventStore, by: String?, at now: Timestamp) throws -> SequenceNumber {
         var document = json
         document["by"] = by.map { .string($0) }
         return try store.appendAct(

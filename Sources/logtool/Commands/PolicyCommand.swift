@@ -117,39 +117,36 @@ struct PolicyCommand: ParsableCommand, ExplainedCommand {
     ///   that this program does not know.
     func run() throws {
         let store = try log.open(isQuiet: output.quiet)
-        if verb == "set" {
-            let changed = try changed(store)
-            if try store.read({ try self.reset || RetentionPolicy(inForce: $0) != changed }) {
-                try changed.set(in: store, by: by ?? ProcessInfo.processInfo.userName, at: SystemClock.now)
-            }
-        }
+        if verb == "set" { try set(store) }
         let (policy, act) = try store.read { (try RetentionPolicy(inForce: $0), try RetentionPolicy.act(in: $0)) }
         try print(policy, act)
     }
 
-    /// The policy that the log is to have.
-    private func changed(_ store: EventStore) throws -> RetentionPolicy {
-        let needsState = channel != nil || !pin.isEmpty
+    /// Changes the policy by the options.
+    private func set(_ store: EventStore) throws {
         let progress = output.progress("looking for what is named")
+        let needsState = channel != nil || !pin.isEmpty
         let loader = StateLoader(store: store, progress: progress, isQuiet: true)
         let state = needsState ? try loader.logState(for: StateQuery()) : nil
         progress.end()
-        return try store.read { session in
+        let place = try place(in: state)
+        let pinned = try store.read { session in
             try KnownNames(session).check(source: source)
-            var policy = reset ? RetentionPolicy() : try RetentionPolicy(inForce: session)
-            if let place = try place(in: state) {
+            return try pin.compactMap { reference in
+                try state.map { try EntityArgument.only(reference, in: $0, of: session) }
+            }
+        }
+        if let other = pinned.first(where: { !$0.isPinnable }) {
+            throw Failure("pin \"\(other)\": only messages and channels can be pinned")
+        }
+        let name = by ?? ProcessInfo.processInfo.userName
+        try RetentionPolicy.change(in: store, isReset: reset, by: name, at: SystemClock.now) { policy in
+            if let place {
                 policy[place] = inherit ? RetentionPolicy.Rule() : rule.rule.within(policy[place])
             } else {
                 policy.rule = rule.rule.within(policy.rule)
             }
-            for reference in pin {
-                guard let state else { continue }
-                let thing = try EntityArgument.only(reference, in: state, of: session)
-                guard thing.kind == .message || thing.kind == .channel else {
-                    throw Failure("pin \"\(thing)\": only messages and channels can be pinned")
-                }
-                policy.pins.insert(thing)
-            }
+            policy.pins.formUnion(pinned)
             for reference in unpin {
                 let meant = policy.pins.filter { $0.kind == reference.kind && reference.fits($0.parts) }
                 guard !meant.isEmpty else {
@@ -158,7 +155,6 @@ struct PolicyCommand: ParsableCommand, ExplainedCommand {
                 policy.pins.subtract(meant)
             }
             if let parents { policy.keepsParents = parents }
-            return policy
         }
     }
 
