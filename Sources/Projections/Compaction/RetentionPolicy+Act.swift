@@ -36,7 +36,7 @@ extension RetentionPolicy {
         try session.newestActs(actKind, by: attribute.name)[attribute.value]
     }
 
-    /// Changes the policy of a log. What another process sets at the same time is kept as far as `change` leaves it.
+    /// Changes the policy of a log. What another process sets at the same time stays as far as `change` leaves it.
     ///
     /// - Parameters:
     ///   - isReset: Whether to begin with the default in place of what the log has.
@@ -49,45 +49,35 @@ extension RetentionPolicy {
         at now: Timestamp,
         _ change: (inout RetentionPolicy) throws -> Void
     ) throws {
-        var known = try store.read { try act(in: $0) }
-        while true {
+        for round in 1... {
+            let (known, number) = try store.read { (try act(in: $0), try $0.lastActNumber(actKind)) }
             let policy = isReset ? RetentionPolicy() : try RetentionPolicy(known)
             var changed = policy
             try change(&changed)
             if changed == policy, !isReset { return }
-            let own = try changed.set(in: store, by: by, at: now)
-            guard let other = try store.read({ try act(after: known?.envelope.sequence ?? .zero, before: own, in: $0) })
-            else { return }
-            known = other
+            do {
+                return try changed.set(in: store, by: by, after: number, at: now)
+            } catch let error as EventLogError where error.code == .keyConflict {
+                if round == roundsMax { throw error }
+            }
         }
     }
 
-    /// The last act of the kind between two events.
-    private static func act(
-        after first: SequenceNumber,
-        before last: SequenceNumber,
-        in session: borrowing ReadSession
-    ) throws -> RecordedEvent? {
-        var found: RecordedEvent?
-        guard first.next < last else { return nil }
-        try session.forEachEvent(in: first.next...SequenceNumber(last.rawValue - 1)) { event in
-            if event.isAct, event.kind == actKind { found = event.copied() }
-            return true
-        }
-        return found
-    }
+    /// How often another process may come between.
+    private static let roundsMax = 100
 
     /// Sets the policy of a log.
     ///
-    /// - Returns: The act.
-    /// - Throws: `EventLogError`.
-    private func set(in store: EventStore, by: String?, at now: Timestamp) throws -> SequenceNumber {
+    /// - Parameter last: The number of the act that the policy was read from; 0 for the default.
+    /// - Throws: `EventLogError`, with code `keyConflict` if that is not the last one any more.
+    private func set(in store: EventStore, by: String?, after last: Int, at now: Timestamp) throws {
         var document = json
         document["by"] = by.map { .string($0) }
-        return try store.appendAct(
+        try store.appendAct(
             Self.actKind,
             attributes: [Self.attribute],
             payload: JSONValue.object(document).canonicalBytes,
+            after: last,
             at: now
         )
     }
