@@ -18,7 +18,8 @@ public struct DroppedMessageChange: Sendable {
 extension Compaction {
     /// What came since of the messages that compactions dropped, in the order of events.
     ///
-    /// Cost: decodes the held events of the log. O(1) if nothing was dropped, or nothing came since.
+    /// Cost: decodes the held events of the sources that lost messages, but for plain frames of others. O(1) if nothing was dropped, or nothing
+    /// came since.
     ///
     /// - Parameters:
     ///   - isWanted: Whether to tell of a message.
@@ -40,13 +41,16 @@ extension Compaction {
                 return (source.name, DroppingSource(state: source, first: first, decisions: decisions))
             }
         )
+        let lost = Dictionary(uniqueKeysWithValues: dropping.map { ($0.name, $0.parts.messages.compacted) })
         let clock = try LogState(before: session).clock
         var decoder = try ChangeDecoder(for: session)
         var changes: [DroppedMessageChange] = []
         try session.forEachEvent(in: SequenceNumber(1)...state.sequence) { event in
             if event.isAct { return true }
             let envelope = event.envelope
-            guard event.sequence > first, sources[event.source] != nil else {
+            // What a decoder remembers of a plain frame, it needs for frames of the same message alone.
+            guard let ids = lost[event.source], !event.withPayload({ ids.miss(envelope, $0) }) else { return true }
+            guard event.sequence > first else {
                 event.withPayload { decoder.pass(envelope, payload: $0) }
                 return true
             }
@@ -83,6 +87,13 @@ extension Compaction {
         let event = EventReference(sequence: act.sequence, recordedAt: act.recordedAt)
         // The act comes behind what was appended while the compaction ran.
         return (since + [HistoryEntry(at: event, change: "compacted")]).sorted { $0.sequence < $1.sequence }
+    }
+}
+
+extension CompactedMessages {
+    /// Whether an event is a plain frame of a message that is none of these.
+    fileprivate func miss(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) -> Bool {
+        PlainFrame(envelope, payload: payload).map { !contains(id: $0.id) } ?? false
     }
 }
 
