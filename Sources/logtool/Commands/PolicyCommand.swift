@@ -30,7 +30,10 @@ struct PolicyCommand: ParsableCommand, ExplainedCommand {
     static let examples = [
         Example("logtool policy chat.eventlog", "what the next compaction keeps"),
         Example("logtool policy chat.eventlog set --keep 200 --keep-within 90d", "200 messages, and all of 90 days"),
-        Example("logtool policy chat.eventlog set --deleted 0", "no deleted message stays, but in events that others need"),
+        Example(
+            "logtool policy chat.eventlog set --deleted 0",
+            "no deleted message stays, but in events that others need"
+        ),
         Example("logtool policy chat.eventlog set --channel general --keep 5000", "more of one channel"),
         Example("logtool policy chat.eventlog set --pin message:0903-bob", "one message stays, however old"),
     ]
