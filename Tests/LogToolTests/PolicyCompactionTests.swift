@@ -26,17 +26,7 @@ import Testing
         let events = try traffic.events(count: 90, seed: seed)
         let store = try RedactionTests.log(of: Array(events.prefix(60)), in: folder)
         try check(store, seed) {
-            _ = try store.append(
-                events.dropFirst(60).map { event in
-                    DraftEvent(
-                        recordedAt: event.envelope.recordedAt,
-                        source: event.envelope.source,
-                        kind: event.envelope.kind,
-                        attributes: event.envelope.attributes,
-                        payload: event.payload
-                    )
-                }
-            )
+            _ = try store.append(events.dropFirst(60).map { DraftEvent(again: $0) })
         }
     }
 

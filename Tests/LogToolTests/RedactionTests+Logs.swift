@@ -36,18 +36,7 @@ extension RedactionTests {
         _ name: String = "L"
     ) throws -> EventStore {
         let store = try EventStore.openOrCreate(at: directory.path(name))
-        _ = try store.append(
-            events.map { event in
-                DraftEvent(
-                    recordedAt: event.envelope.recordedAt,
-                    source: event.envelope.source,
-                    kind: event.envelope.kind,
-                    key: event.envelope.key,
-                    attributes: event.envelope.attributes,
-                    payload: event.payload
-                )
-            }
-        )
+        _ = try store.append(events.map { DraftEvent(again: $0) })
         return store
     }
 

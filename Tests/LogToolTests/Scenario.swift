@@ -70,18 +70,7 @@ struct Scenario: CustomTestStringConvertible, Sendable {
         guard let point else { return try log(in: directory) }
         let events = try log(in: directory).allEvents().prefix { $0.envelope.sequence <= point }
         let store = try EventStore.openOrCreate(at: directory.path("point.eventlog"))
-        _ = try store.append(
-            events.map { event in
-                DraftEvent(
-                    recordedAt: event.envelope.recordedAt,
-                    source: event.envelope.source,
-                    kind: event.envelope.kind,
-                    key: event.envelope.key,
-                    attributes: event.envelope.attributes,
-                    payload: event.payload
-                )
-            }
-        )
+        _ = try store.append(events.map { DraftEvent(again: $0) })
         return store
     }
 

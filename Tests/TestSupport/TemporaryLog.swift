@@ -39,6 +39,18 @@ public struct TemporaryLog: Sendable {
 }
 
 extension DraftEvent {
+    /// A draft of an event that another log has.
+    public init(again event: RecordedEvent) {
+        self.init(
+            recordedAt: event.envelope.recordedAt,
+            source: event.envelope.source,
+            kind: event.envelope.kind,
+            key: event.envelope.key,
+            attributes: event.envelope.attributes,
+            payload: event.payload
+        )
+    }
+
     /// A draft with defaults for what a test does not care for. Its time is its number in seconds.
     public static func sample(
         _ number: Int,
