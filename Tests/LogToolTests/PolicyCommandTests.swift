@@ -133,7 +133,7 @@ import Testing
         document = try policy()
         #expect(document["rules"]?.canonicalText == #"[{"keep":7,"source":"guild"}]"#)
         #expect(document["pins"]?.canonicalText == #"["message:guild/10/1001"]"#)
-        // What is as it was appends nothing.
+        // A policy that stays the same appends nothing.
         let before = try tool("root", "L").output
         try tool("policy", "L", "set", "--source", "guild", "--keep", "7")
         #expect(try tool("root", "L").output == before)

@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// What is not looked for is told, so that nobody reads the rest as "nowhere".
+    /// The scan counts the texts that it does not look for: its "nowhere" means the others alone.
     @Test func aTextOfOneByteIsNotLookedFor() throws {
         let store = try EventStore.openOrCreate(at: folder.path("L"))
         _ = try store.append([try Self.frame("k", 1), try Self.frame("another", 2)])

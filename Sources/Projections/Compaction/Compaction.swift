@@ -14,7 +14,7 @@ public struct CompactionSummary: Sendable {
         public let after: Int
     }
 
-    /// What the compaction kept by.
+    /// The policy that the compaction followed.
     public let policy: RetentionPolicy
     /// Events with a payload in the log, before and after; acts are not counted.
     public let events: (before: Int, after: Int)

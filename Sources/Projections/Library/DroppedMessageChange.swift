@@ -82,11 +82,13 @@ extension Compaction {
         in state: LogState,
         _ session: borrowing ReadSession
     ) throws -> [HistoryEntry] {
-        let since = try changesOfDropped(where: { $0 == dropped.entity }, in: state, session).compactMap(\.entry)
-        guard !since.isEmpty, let act = dropped.act else { return since }
+        var history = try changesOfDropped(where: { $0 == dropped.entity }, in: state, session).compactMap(\.entry)
+        guard !history.isEmpty, let act = dropped.act else { return history }
         let event = EventReference(sequence: act.sequence, recordedAt: act.recordedAt)
         // The act comes behind what was appended while the compaction ran.
-        return (since + [HistoryEntry(at: event, change: "compacted")]).sorted { $0.sequence < $1.sequence }
+        let place = history.firstIndex { $0.sequence > act.sequence } ?? history.endIndex
+        history.insert(HistoryEntry(at: event, change: "compacted"), at: place)
+        return history
     }
 }
 

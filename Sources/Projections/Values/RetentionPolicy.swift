@@ -30,6 +30,12 @@ public struct RetentionPolicy: Hashable, Sendable {
             )
         }
 
+        /// The rule with what holds where no rule says anything.
+        public var completed: Rule {
+            let keep = keep ?? RetentionPolicy.keepDefault
+            return Rule(keep: keep, keepWithin: keepWithin ?? .zero, deleted: deleted ?? keep)
+        }
+
         /// This rule without what another one says.
         func without(_ other: Rule) -> Rule {
             Rule(
@@ -85,7 +91,7 @@ public struct RetentionPolicy: Hashable, Sendable {
     /// changes.
     public var messagesPerChannel: Int { rule.keep ?? Self.keepDefault }
 
-    /// The same policy with a rule that stands in for what all others say of the same.
+    /// The policy with each number that a rule gives put in place of that number in all other rules.
     public func overruled(by other: Rule) -> RetentionPolicy {
         var policy = self
         policy.rule = other.within(rule)
@@ -96,7 +102,7 @@ public struct RetentionPolicy: Hashable, Sendable {
     /// What the policy says of the channels of a source.
     ///
     /// - Parameters:
-    ///   - source: `nil` for one of which it says nothing apart.
+    ///   - source: `nil` for a source without rules and pins of its own.
     ///   - clock: The time of the log's last event, from which ages are counted.
     func channels(of source: SourceName? = nil, at clock: Timestamp?) -> ChannelRetention {
         var ofChannels: [String: Rule] = [:]
@@ -142,12 +148,11 @@ struct ChannelRetention {
 
     /// The rule of a channel.
     func rule(of channel: String) -> Rule {
-        let rule = ofChannels[channel]?.within(rule) ?? rule
-        let keep = rule.keep ?? RetentionPolicy.keepDefault
+        let rule = (ofChannels[channel]?.within(rule) ?? rule).completed
         return Rule(
-            keep: keep,
+            keep: rule.keep ?? 0,
             oldest: rule.keepWithin.flatMap { $0 > .zero ? clock?.before($0) : nil },
-            deleted: rule.deleted ?? keep,
+            deleted: rule.deleted ?? 0,
             isPinned: pinnedChannels.contains(channel),
             pinned: pinnedMessages[channel] ?? []
         )

@@ -178,8 +178,9 @@ struct AuditSummary {
 
     private var unprovedText: String? {
         guard unprovedChanges > 0 else { return nil }
-        let what = unprovedChanges == 1 ? "1 change" : "\(unprovedChanges) changes"
-        return
-            "\(what) of messages that compactions had dropped cannot be proved and so not listed: leave --prove out to see them"
+        return unprovedChanges == 1
+            ? "1 change of a message that compactions had dropped is not listed, because nothing proves it; leave --prove out to see it"
+            : "\(unprovedChanges) changes of messages that compactions had dropped are not listed, because nothing proves them; leave "
+                + "--prove out to see them"
     }
 }

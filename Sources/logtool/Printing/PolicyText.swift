@@ -5,7 +5,10 @@ import Projections
 enum PolicyText {
     /// A line for each thing that the policy says, the widest rule first.
     static func lines(_ policy: RetentionPolicy) -> [String] {
-        var lines = ["every channel: " + text(policy.rule.completed)]
+        var widest = policy.rule.completed
+        // That no message stays for its age goes without saying, but for a rule that takes an age back.
+        if widest.keepWithin == .zero { widest.keepWithin = nil }
+        var lines = ["every channel: " + text(widest)]
         for (place, rule) in policy.rules.sorted(by: { $0.key < $1.key }) {
             lines.append("\(name(place)): " + text(rule))
         }
@@ -45,15 +48,5 @@ enum PolicyText {
         return DisplayText.escaped(
             EntityReference(kind: .channel, parts: [place.source.rawValue, channel]).description
         )
-    }
-}
-
-extension RetentionPolicy.Rule {
-    /// The log's own rule with what holds where it says nothing.
-    fileprivate var completed: RetentionPolicy.Rule {
-        var rule = self
-        rule.keep = keep ?? RetentionPolicy.keepDefault
-        rule.deleted = deleted ?? rule.keep
-        return rule
     }
 }

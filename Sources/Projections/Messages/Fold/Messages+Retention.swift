@@ -1,6 +1,7 @@
 import EventLog
 
 extension Messages {
+    /// As the messages of a source without rules and pins of its own, and without messages that stay for their age.
     mutating func retain(_ policy: RetentionPolicy, names: Names) { retain(policy.channels(at: nil), names: names) }
 
     /// Keeps in each channel what the policy says of its live messages and tombstones, the newest messages that are
@@ -20,7 +21,8 @@ extension Messages {
             let deleted = Array(places.places(in: .deletedMessages, of: channel))
             for place in newest(rule.keep, of: live, names) { isKept[place] = true }
             for place in newest(rule.deleted, of: deleted, names) { isKept[place] = true }
-            keepOthers(of: live, rule, names, &isKept)
+            if let oldest = rule.oldest { keep(madeSince: oldest, of: live, &isKept) }
+            keepPinned(of: live, rule, names, &isKept)
             keepPinned(of: deleted, rule, names, &isKept)
             if policy.keepsParents { keepParents(of: live.filter { isKept[$0] }, &isKept) }
         }
@@ -34,16 +36,13 @@ extension Messages {
         return isKept
     }
 
-    /// Keeps live messages for their age, and pinned ones.
-    private func keepOthers(of live: [Int], _ rule: ChannelRetention.Rule, _ names: Names, _ isKept: inout [Bool]) {
-        if let oldest = rule.oldest {
-            for place in live where !isKept[place] {
-                let record = store.record(at: place)
-                let made = record.current?.saying.createdAt ?? record.entries.first?.event.recordedAt
-                if let made, made >= oldest { isKept[place] = true }
-            }
+    /// Keeps the messages that were created at an instant or later; of one without a time of creation the first event counts.
+    private func keep(madeSince oldest: Timestamp, of places: [Int], _ isKept: inout [Bool]) {
+        for place in places where !isKept[place] {
+            let record = store.record(at: place)
+            let made = record.current?.saying.createdAt ?? record.entries.first?.event.recordedAt
+            if let made, made >= oldest { isKept[place] = true }
         }
-        keepPinned(of: live, rule, names, &isKept)
     }
 
     private func keepPinned(of places: [Int], _ rule: ChannelRetention.Rule, _ names: Names, _ isKept: inout [Bool]) {
