@@ -59,10 +59,15 @@ let package = Package(
             pkgConfig: "yaml-0.1",
             providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]
         ),
+        .systemLibrary(
+            name: "CZstd",
+            pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]
+        ),
         .target(name: "JSON", swiftSettings: settings),
         .target(
             name: "EventLog",
-            dependencies: ["CLMDB", "JSON", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
+            dependencies: ["CLMDB", "CZstd", "JSON", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
             swiftSettings: settingsOfSystemCalls
         ),
         .target(name: "Kinds", dependencies: ["EventLog"], swiftSettings: settings),

@@ -74,7 +74,7 @@ struct RedactionPlan {
     func rewrite(act: DraftEvent) -> RewritePlan {
         var plan = RewritePlan(dropped: [], decidedAt: decidedAt, act: act, substitutes: substitutes)
         if let facts { plan.facts = [Replay.factName: facts] }
-        plan.voidedBy = [Decoders.actKind, Compaction.actKind, Redactions.actKind]
+        plan.voidedBy = [Decoders.actKind, Compaction.actKind, Compaction.restorationKind, Redactions.actKind]
         return plan
     }
 

@@ -63,6 +63,7 @@ enum EntryPoint {
         ProcessHeap.prepare()
         Interrupts.install()
         let code = await Launch.run(Array(CommandLine.arguments.dropFirst()))
+        ScratchFolders.removeAll()
         // The shell must not get the terminal back while the pager still has it.
         Pager.waitUntilItEnds()
         exit(code)

@@ -78,7 +78,7 @@ import Testing
         )
         var (writer, reader) = (ExportWriter(), ExportReader())
         #expect(try reader.header(writer.line(header)) == header)
-        header.isPart = true
+        header.what = .part
         #expect(try reader.header(writer.line(header, chosen: "--from 3")) == header)
     }
 

@@ -64,7 +64,7 @@ import Testing
     }
 
     /// A random policy for a state, from the document of which pins and channels are taken.
-    private static func policy(of document: JSONValue, _ random: inout SeededGenerator) throws -> RetentionPolicy {
+    static func policy(of document: JSONValue, _ random: inout SeededGenerator) throws -> RetentionPolicy {
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         func rule() -> RetentionPolicy.Rule {
             RetentionPolicy.Rule(

@@ -80,14 +80,7 @@ import Testing
         for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 12 : 300) {
             try FileManager.default.removeItem(atPath: folder.path("L"))
             try FileManager.default.copyItem(atPath: folder.path("before"), toPath: folder.path("L"))
-            let process = Process()
-            process.executableURL = try ToolRun.executable
-            (process.arguments, process.currentDirectoryURL) = (arguments, folder.url)
-            (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-            try process.run()
-            usleep(UInt32(Double.random(in: 0..<1.1, using: &random) * Double(time.microseconds)))
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            try ToolRun.killed(arguments, in: folder, after: time, &random)
             #expect(try tool("verify", "L").exitCode == 0, "round \(round)")
             let export = try tool("export", "L").output
             #expect(export.contains(text) != export.contains("logtool.redact/1"), "round \(round)")

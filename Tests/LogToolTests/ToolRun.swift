@@ -40,6 +40,23 @@ struct ToolRun {
         return ToolRun(output: texts[0], errors: texts[1], exitCode: process.terminationStatus)
     }
 
+    /// Runs the tool and kills it at a time drawn from the first `time` and a little more.
+    static func killed(
+        _ arguments: [String],
+        in folder: TemporaryDirectory,
+        after time: Duration,
+        _ random: inout SeededGenerator
+    ) throws {
+        let process = Process()
+        process.executableURL = try executable
+        (process.arguments, process.currentDirectoryURL) = (arguments, folder.url)
+        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try process.run()
+        usleep(UInt32(Double.random(in: 0..<1.1, using: &random) * Double(time.microseconds)))
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
     /// The program beside the test bundle, or the one that `LOGTOOL_PROGRAM` names, such as a release build.
     static var executable: URL {
         get throws {

@@ -80,8 +80,9 @@ extension ExportReader {
         guard name == ExportWriter.format else {
             throw ExportFault("its format is \(name.prefix(40)), this program reads \(ExportWriter.format)")
         }
-        let what = line[.what]?.string
-        guard what == "log" || what == "part" else { throw ExportFault("it is neither a log nor a part of one") }
+        guard let what = line[.what].flatMap({ LogHeader.What(rawValue: $0.string) }) else {
+            throw ExportFault("it is neither a log nor a part of one nor an archive")
+        }
         var header = LogHeader(
             identity: try line.bytes(.identity),
             size: try line.number(.size),
@@ -91,7 +92,7 @@ extension ExportReader {
             facts: try line.values(.facts),
             bookmarks: try line.values(.bookmarks)
         )
-        header.isPart = what == "part"
+        header.what = what
         return header
     }
 

@@ -25,7 +25,7 @@ public struct ExportWriter {
         json.removeAll()
         json.begin("{")
         json.member("format", Self.format)
-        json.member("what", header.isPart ? "part" : "log")
+        json.member("what", header.what.rawValue)
         if let chosen { json.member("chosen", chosen) }
         json.member("identity", base64: header.identity)
         json.member("size", String(header.size))

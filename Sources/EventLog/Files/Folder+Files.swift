@@ -36,12 +36,12 @@ package final class OpenFile: Sendable {
         guard fsync(descriptor) == 0 else { throw EventLogError.system("sync", path) }
     }
 
-    /// Writes bytes at the start of the file, over what is there. `path` is for messages.
-    func write(_ bytes: [UInt8], _ path: String) throws {
+    /// Writes bytes over what is there, at the start of the file or at another offset. `path` is for messages.
+    func write(_ bytes: [UInt8], at offset: UInt64 = 0, _ path: String) throws {
         try bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
-                let count = pwrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(done))
+                let count = pwrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
                 if count < 0 && errno == EINTR { continue }
                 guard count > 0 else { throw EventLogError.system("write", path) }
                 done += count

@@ -91,8 +91,12 @@ extension LogReader {
     /// The last of the rewrites' acts that names the substitute of a redacted event; `nil` if none does. The first call
     /// of a process reads all these acts.
     func act(naming record: Record, at sequence: UInt64) throws -> UInt64? {
-        let name = SubstituteNames.Name(sequence: sequence, hash: Hasher256.hash(Array(record.payload)))
-        return try substitutes.act(naming: name, among: try acts()) { try names(in: $0) }
+        try act(naming: SubstituteNames.Name(sequence: sequence, hash: Hasher256.hash(Array(record.payload))))
+    }
+
+    /// The last of the rewrites' acts that names a substitute; `nil` if none does.
+    func act(naming name: SubstituteNames.Name) throws -> UInt64? {
+        try substitutes.act(naming: name, among: try acts()) { try names(in: $0) }
     }
 
     private func names(in acts: [UInt64]) throws -> SubstituteNames {

@@ -15,6 +15,17 @@ extension EventStore {
         try plan.check(path: path)
         if try core.current.read({ try $0.isPart() }) { throw EventLogError.isPart("rewrite", path) }
         if let scratch = plan.scratch { return try rehearse(plan, in: scratch, proof: proof) }
+        return try rewriting { old, number in
+            let target = try core.generation(number, creates: true)
+            let copy = try decidedCopy(plan, from: old, to: target)
+            try proof(try session(on: target))
+            return try switchOver(plan, copy, from: old, to: target)
+        }
+    }
+
+    /// Calls `body` with the newest generation and the number of the next one, under the lock that lets one rewrite run at a time.
+    /// Removes the next generation if `body` throws before the switch.
+    func rewriting<Result>(_ body: (_ old: Generation, _ number: UInt32) throws -> Result) throws -> Result {
         let lock = try FileLock(LogDirectory.rewriteLock, in: core.directory.folder)
         try lock.acquire(wait: options.wait, operation: "rewrite log at", object: path)
         defer { lock.release() }
@@ -24,7 +35,7 @@ extension EventStore {
             let number = old.number + 1
             _ = try core.directory.folder.makeFolder(LogDirectory.generationName(number))
             do {
-                return try rewrite(plan, from: old, to: number, proof: proof)
+                return try body(old, number)
             } catch {
                 // Nothing refers to the new generation yet. If it cannot be removed now, the next rewrite removes it.
                 // After the switch the new generation is the current one and must stay.
@@ -32,18 +43,6 @@ extension EventStore {
                 throw error
             }
         }
-    }
-
-    private func rewrite(
-        _ plan: RewritePlan,
-        from old: Generation,
-        to number: UInt32,
-        proof: (borrowing ReadSession) throws -> Void
-    ) throws -> RewriteResult {
-        let target = try core.generation(number, creates: true)
-        let copy = try decidedCopy(plan, from: old, to: target)
-        try proof(try session(on: target))
-        return try switchOver(plan, copy, from: old, to: target)
     }
 
     /// Runs a dry run into the folder `scratch`, without a lock and without a change to the log.
@@ -79,16 +78,18 @@ extension EventStore {
     /// Copies the log into the new generation, up to nearly its head.
     ///
     /// Carries out the plan up to the head of a first read session, then follows what was appended since.
-    private func decidedCopy(
+    func decidedCopy(
         _ plan: RewritePlan,
         from old: Generation,
-        to target: Generation
+        to target: Generation,
+        restoring restoration: Restoration? = nil
     ) throws -> GenerationCopy {
         let rewrites = try old.read { try $0.acts().count }
         let copy = GenerationCopy(
             plan: plan,
             target: target,
             rewrite: UInt32(rewrites) + 1,
+            restoration: restoration,
             progress: StoreWork.Activity.copying.reporter(to: options.progress)
         )
         try old.read { reader in
@@ -141,7 +142,7 @@ extension EventStore {
     /// from the write lock to the commit; the check takes 15 ms for 122 MB in memory.
     ///
     /// For a dry run, or if the result is refused, it does everything but the commit, and removes the new generation.
-    private func switchOver(
+    func switchOver(
         _ plan: RewritePlan,
         _ copy: GenerationCopy,
         from old: Generation,

@@ -6,6 +6,8 @@
 final class GenerationCopy {
     private let plan: RewritePlan
     private let target: Generation
+    /// The events that archives bring back; `nil` where none are.
+    private let restoration: Restoration?
     /// The number of this rewrite, counted from 1.
     private let rewrite: UInt32
     /// Receives the number of sequences copied so far and the total.
@@ -30,9 +32,16 @@ final class GenerationCopy {
     /// Whole chunks, so that batches change none.
     private static let batchKeys = DroppedKeys.chunkCountMax * 4096
 
-    init(plan: RewritePlan, target: Generation, rewrite: UInt32, progress: PageCheck.Progress?) {
+    init(
+        plan: RewritePlan,
+        target: Generation,
+        rewrite: UInt32,
+        restoration: Restoration? = nil,
+        progress: PageCheck.Progress?
+    ) {
         self.plan = plan
         self.target = target
+        self.restoration = restoration
         self.rewrite = rewrite
         self.progress = progress
     }
@@ -47,6 +56,7 @@ final class GenerationCopy {
         guard nextDropped == plan.dropped.count else {
             throw invalid("sequence \(plan.dropped[nextDropped]) is not held")
         }
+        try restoration?.finish()
         try sortKeys(reader)
         let last = max(0, droppedKeys.count - 1) / Self.batchKeys * Self.batchKeys
         for start in stride(from: 0, to: last, by: Self.batchKeys) {
@@ -61,14 +71,15 @@ final class GenerationCopy {
         }
     }
 
-    /// Copies lanes, events and tree nodes after `copiedHead`, up to the reader's head.
+    /// Copies lanes, events and tree nodes after `copiedHead`, up to the reader's head. Events that a restoration brings back are
+    /// written where they belong.
     func copyTail(_ reader: LogReader) throws {
         let head = try reader.head()
         while copiedHead < head {
             let before = copiedHead
             try write { transaction, tables in
                 try copyLanes(reader, transaction, tables)
-                try copyEvents(reader, head: head, transaction, tables)
+                try copyBatch(reader, head: head, transaction, tables)
                 try copyNodes(reader, transaction, tables)
             }
             assert(before < copiedHead && copiedHead <= head, "each batch copies something, and nothing after the head")
@@ -96,26 +107,59 @@ final class GenerationCopy {
 // MARK: - Events
 
 extension GenerationCopy {
-    /// Copies the next batch of events: up to the reader's head, or until the batch is full.
-    private func copyEvents(
+    /// What a batch has room for.
+    private struct Room {
+        private var events = batchEvents
+        private var bytes = batchBytes
+
+        var isLeft: Bool { events > 0 && bytes > 0 }
+
+        mutating func take(_ count: Int) {
+            events -= 1
+            bytes -= count
+        }
+    }
+
+    /// Copies the next batch of events, and writes those that are restored between them: up to the reader's head, or until the
+    /// batch is full.
+    private func copyBatch(
         _ reader: LogReader,
         head: UInt64,
         _ transaction: borrowing WriteTransaction,
         _ tables: LogTables
     ) throws {
-        var room = (events: Self.batchEvents, bytes: Self.batchBytes)
+        var room = Room()
+        while copiedHead < head, room.isLeft {
+            let limit = try restoration?.nextSequence(reader).map { $0 - 1 } ?? head
+            if copiedHead < limit {
+                try copyEvents(reader, through: limit, &room, transaction, tables)
+            } else if let bytes = try restoration?.takeRecord(reader) {
+                copiedHead += 1
+                try withKey(copiedHead) { key in
+                    try bytes.withUnsafeBytes { try transaction.append($0, at: key, in: tables.events) }
+                }
+                room.take(bytes.count)
+            }
+        }
+    }
+
+    /// Copies events up to a sequence, or until the batch is full.
+    private func copyEvents(
+        _ reader: LogReader,
+        through end: UInt64,
+        _ room: inout Room,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
         var last = copiedHead
-        var isFull = false
-        try reader.forEachRecord(in: copiedHead + 1...head) { sequence, record in
+        try reader.forEachRecord(in: copiedHead + 1...end) { sequence, record in
             try copy(record, sequence, reader, transaction, tables)
             last = sequence
-            room = (room.events - 1, room.bytes - record.bytes.count)
-            isFull = room.events == 0 || room.bytes <= 0
-            return !isFull
+            room.take(record.bytes.count)
+            return room.isLeft
         }
-        // Only a full batch ends early. Otherwise the copy has reached the head, also where the last events are
-        // dropped.
-        copiedHead = isFull ? last : head
+        // Only a full batch ends early. Otherwise the copy has reached the end, also where the last events are dropped.
+        copiedHead = room.isLeft ? end : last
     }
 
     /// Copies one event, or drops or redacts it as the plan says.
@@ -192,6 +236,7 @@ extension GenerationCopy {
 
 extension GenerationCopy {
     private func copyMeta(_ reader: LogReader) throws {
+        let before = try restoration?.decidedAt ?? reader.decidedAt().rawValue
         let decidedAt = max(plan.decidedAt.rawValue, try reader.decidedAt().rawValue)
         try write { transaction, tables in
             for name in [MetaName.identity, MetaName.acts] {
@@ -200,9 +245,9 @@ extension GenerationCopy {
                 }
             }
             // Only a rewrite that drops events is a compaction and moves `decidedAt`.
-            let bytes = plan.dropped.isEmpty ? try reader.decidedAt().rawValue : decidedAt
-            if bytes > 0 {
-                try transaction.putMeta(withKey(bytes) { Array($0) }, named: MetaName.decidedAt, in: tables.meta)
+            let last = plan.dropped.isEmpty ? before : decidedAt
+            if last > 0 {
+                try transaction.putMeta(withKey(last) { Array($0) }, named: MetaName.decidedAt, in: tables.meta)
             }
         }
     }
@@ -240,7 +285,11 @@ extension GenerationCopy {
     /// Puts the keys of all dropped events, old and new, in order. Cost: all of them are in memory.
     private func sortKeys(_ reader: LogReader) throws {
         var cursor = try Cursor(reader.view, reader.tables.keys)
-        while try cursor.advance() { droppedKeys += try DroppedKeys.entries(under: cursor, reader) }
+        while try cursor.advance() {
+            for entry in try DroppedKeys.entries(under: cursor, reader) where !isRestored(entry.sequence) {
+                droppedKeys.append(entry)
+            }
+        }
         droppedKeys.sort()
     }
 
@@ -260,15 +309,26 @@ extension GenerationCopy {
         _ transaction: borrowing WriteTransaction,
         _ tables: LogTables
     ) throws {
-        try copyAll(reader, reader.tables.gaps, transaction, tables.gaps)
+        try copyAll(reader, reader.tables.gaps, transaction, tables.gaps) { key in
+            !(key.bigEndian(as: UInt64.self).map(isRestored) ?? false)
+        }
     }
 
-    /// Stores the plan's facts, and those of the log that have other names. Names are compared as bytes.
+    private func isRestored(_ sequence: UInt64) -> Bool { restoration?.sequences.contains(sequence) ?? false }
+
+    /// Stores the plan's facts, and those of the log that have other names. Names are compared as bytes. A restoration stores the
+    /// facts from before the compaction, and no others.
     private func copyFacts(
         _ reader: LogReader,
         _ transaction: borrowing WriteTransaction,
         _ tables: LogTables
     ) throws {
+        if let restoration = restoration {
+            for (name, value) in restoration.facts {
+                try transaction.insertSealed(value, at: Array(name.utf8), in: tables.facts)
+            }
+            return
+        }
         let planned = plan.facts.sorted { $0.key < $1.key }.map { (name: Array($0.key.utf8), value: $0.value) }
         let names = Set(planned.map(\.name))
         try copyAll(reader, reader.tables.facts, transaction, tables.facts) { !names.contains(Array($0)) }

@@ -238,7 +238,7 @@ extension Salvage {
             root: report.root,
             acts: acts.filter { records[Int($0) - 1] != nil }.map { SequenceNumber($0) }
         )
-        header.isPart = true
+        header.what = .part
         return (header, pieces)
     }
 

@@ -248,7 +248,7 @@ extension ImportWriter {
 
 extension Lane {
     /// Whether an event belongs to the lane. Compares bytes, because Swift's equality of texts is that of Unicode.
-    fileprivate func isSame(as envelope: Envelope) -> Bool {
+    func isSame(as envelope: Envelope) -> Bool {
         sameBytes(source.rawValue, envelope.source.rawValue) && sameBytes(kind.rawValue, envelope.kind.rawValue)
             && attributes.pairs.elementsEqual(envelope.attributes.pairs) { left, right in
                 sameBytes(left.name, right.name) && sameBytes(left.value, right.value)

@@ -17,14 +17,26 @@ extension ReadSession {
 
     /// The header of a part. It has no facts, bookmarks or `decidedAt`: only the whole log proves what rewrites left
     /// (I25).
-    public func partHeader() throws -> LogHeader {
+    public func partHeader() throws -> LogHeader { try partHeader(through: head) }
+
+    /// The header of a part that ends with a sequence.
+    func partHeader(through last: SequenceNumber) throws -> LogHeader {
         var header = LogHeader(
             identity: try reader.meta(MetaName.identity) ?? [],
-            size: head.rawValue,
-            root: try root(size: head.rawValue),
-            acts: try acts()
+            size: last.rawValue,
+            root: try root(size: last.rawValue),
+            acts: try acts().filter { $0 <= last }
         )
-        header.isPart = true
+        header.what = .part
+        return header
+    }
+
+    /// The header of the archive of what a compaction drops that was decided at a head.
+    func archiveHeader(decidedAt last: SequenceNumber) throws -> LogHeader {
+        var header = try partHeader(through: last)
+        header.what = .archive
+        header.facts = try values(of: reader.tables.facts)
+        header.decidedAt = decidedAt
         return header
     }
 
@@ -36,10 +48,19 @@ extension ReadSession {
         where isChosen: (borrowing EventView) throws -> Bool,
         _ body: (LogPiece) throws -> Void
     ) throws {
-        guard head > .zero else { return }
+        try forEachPiece(through: head, where: isChosen, body)
+    }
+
+    /// Passes the pieces of a part that ends with a sequence.
+    func forEachPiece(
+        through last: SequenceNumber,
+        where isChosen: (borrowing EventView) throws -> Bool,
+        _ body: (LogPiece) throws -> Void
+    ) throws {
+        guard last > .zero else { return }
         let acts = Set(try acts())
         var next: UInt64 = 1
-        try forEachEvent(in: SequenceNumber(1)...head) { event in
+        try forEachEvent(in: SequenceNumber(1)...last) { event in
             guard try acts.contains(event.sequence) || isChosen(event) else { return true }
             try passMissing(from: next, before: event.sequence.rawValue, body)
             try check(event)
@@ -47,7 +68,7 @@ extension ReadSession {
             next = event.sequence.rawValue + 1
             return true
         }
-        try passMissing(from: next, before: head.rawValue + 1, body)
+        try passMissing(from: next, before: last.rawValue + 1, body)
     }
 
     /// Passes the greatest aligned subtrees, each within one node, that make up the sequences from `first` to before

@@ -31,6 +31,10 @@ public struct CompactionSummary: Sendable {
     /// The events and bytes that the compaction would have left; set only if it was refused, because the log would
     /// grow.
     public let refused: (events: Int, bytes: UInt64)?
+    /// What holds the events that were dropped; `nil` if nothing does, or nothing was dropped.
+    public internal(set) var archive: ArchiveFile?
+    /// Archives beside the log that the policy keeps no more, and that were removed.
+    public internal(set) var removedArchives: [String] = []
 }
 
 /// Drops what a policy does not keep, after proving that the state stays the same (I13, I9).
@@ -46,6 +50,8 @@ public enum Compaction {
     ///   - scratch: An empty folder for a dry run's rewrite; `nil` for the log's own folder, which must then be
     ///     writable.
     ///   - leavesSmall: Whether to refuse a compaction after which the log would take more bytes.
+    ///   - archiving: Where what is dropped is kept. The file is whole and synced before the log lets go of anything. A dry run
+    ///     writes none.
     ///   - keeping: The kept states among which the digest of the state before may be; `nil` for none. That digest only
     ///     saves hashing the rows that go.
     ///   - progress: Called now and then with the last folded event and the head: in passes over the log, to decide, and
@@ -60,6 +66,7 @@ public enum Compaction {
         isDryRun: Bool = false,
         scratch: String? = nil,
         leavesSmall: Bool = false,
+        archiving: Archiving = .besideLog,
         keeping: KeptStateOptions? = nil,
         progress: ((SequenceNumber, _ last: SequenceNumber) -> Void)? = nil
     ) throws -> CompactionSummary {
@@ -70,6 +77,7 @@ public enum Compaction {
             isDryRun: isDryRun,
             scratch: scratch,
             leavesSmall: leavesSmall,
+            archiving: archiving,
             keeping: keeping,
             options: ReplayOptions(),
             messagesMax: messagesMax,
@@ -85,6 +93,7 @@ public enum Compaction {
         isDryRun: Bool = false,
         scratch: String? = nil,
         leavesSmall: Bool = false,
+        archiving: Archiving = .besideLog,
         keeping: KeptStateOptions? = nil,
         options: ReplayOptions,
         messagesMax: Int,
@@ -107,12 +116,45 @@ public enum Compaction {
         rewrite.isDryRun = isDryRun
         rewrite.scratch = scratch
         rewrite.mustShrink = leavesSmall
-        rewrite.voidedBy = [Decoders.actKind, Redactions.actKind]
+        rewrite.voidedBy = [Decoders.actKind, Redactions.actKind, restorationKind]
+        var archive: ArchiveFile?
         // The proof runs on the new generation before the switch, so a failure costs only time (I9).
-        let result = try store.rewrite(rewrite) { try plan.prove(remainder, on: $0, progress: progress) }
+        let result = try store.rewrite(rewrite) { session in
+            try plan.prove(remainder, on: session, progress: progress)
+            if !isDryRun { archive = try write(plan, of: store, archiving) }
+        }
         let bytes = (result.bytesBefore, result.bytesAfter)
-        if result.isRefused { return plan.refusal(bytes: bytes) }
-        return plan.summary(bytes: bytes)
+        if result.isRefused {
+            archive?.remove()
+            return plan.refusal(bytes: bytes)
+        }
+        // After an error the archive stays: the log may have let go of the events all the same.
+        var summary = plan.summary(bytes: bytes)
+        summary.archive = archive
+        if archive != nil, case .besideLog = archiving, let max = policy.archivesMax {
+            summary.removedArchives = try ArchiveFile.prune(beside: store, keeping: max)
+        }
+        return summary
+    }
+
+    /// Writes the archive; `nil` where none is wanted.
+    private static func write(
+        _ plan: Plan,
+        of store: EventStore,
+        _ archiving: Archiving
+    ) throws -> ArchiveFile? {
+        let (dropped, decidedAt) = (plan.dropped, plan.decidedAt)
+        switch archiving {
+        case .none: return nil
+        case .besideLog where plan.policy.archivesMax == 0: return nil
+        case .besideLog:
+            let log = store.path
+            return try store.read { session in
+                try session.archive(dropped, decidedAt: decidedAt) { ArchiveFile.path(beside: log, $0) }
+            }
+        case .file(let path):
+            return try store.read { try $0.archive(dropped, decidedAt: decidedAt) { _ in path } }
+        }
     }
 
     /// The kind of the act that a compaction appends.

@@ -98,6 +98,7 @@ extension RetentionPolicy {
                 }
             )
         }
+        document["archives"] = archivesMax.map { .int($0) }
         if !pins.isEmpty { document["pins"] = .array(pins.map(\.description).sorted().map { .string($0) }) }
         return document
     }
@@ -110,6 +111,9 @@ extension RetentionPolicy {
         for member in document.members {
             switch member.name {
             case "by", "parents": continue
+            case "archives":
+                guard let count = member.value.number?.int64, count >= 0 else { return nil }
+                archivesMax = Int(count)
             case "rules":
                 guard let rules = member.value.array else { return nil }
                 for rule in rules {

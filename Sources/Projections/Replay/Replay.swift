@@ -104,7 +104,7 @@ public enum Replay {
         throw ProjectionError(
             .compactedAway,
             "replay to sequence \(point): the log was compacted at sequence \(decidedAt), and an earlier state needs what "
-                + "was dropped; give a point from \(decidedAt) on, or --retained to fold what is left"
+                + "was dropped; give a point from \(decidedAt) on, the archive of that compaction (--with-archive), or --retained to fold what is left"
         )
     }
 }

@@ -71,6 +71,8 @@ public struct RetentionPolicy: Hashable, Sendable {
     public var pins: Set<EntityReference> = []
     /// Whether a live message that a kept live one answers stays, too. Its own parent need not.
     public var keepsParents = true
+    /// How many archives of compactions stay beside the log, of the newest ones; 0 makes none, `nil` keeps all.
+    public var archivesMax: Int?
 
     /// Makes a policy.
     public init(messagesPerChannel: Int = RetentionPolicy.keepDefault, keepsParents: Bool = true) {

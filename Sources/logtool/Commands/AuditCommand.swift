@@ -35,6 +35,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var log: LogOptions
     @OptionGroup var decoders: DecoderOptions
+    @OptionGroup var archives: ArchiveOptions
     @OptionGroup var selection: AuditOptions
     @OptionGroup var lists: JSONListOptions
 
@@ -70,7 +71,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     ///
     /// - Throws: `Failure` with exit code 1 if the options choose no change; the list is complete even then.
     func run() throws {
-        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
+        let store = try decoders.used(in: archives.reading(log.open(isQuiet: output.quiet)), isQuiet: output.quiet)
         let progress = output.progress("replaying")
         let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery())
         let printer = try printer()

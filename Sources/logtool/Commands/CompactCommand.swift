@@ -19,16 +19,18 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
             Before anything takes effect it is proved that the kept events give the retained state: the state without \
             the messages, deleted texts and revisions that go. Leaf hashes are kept for ever, so earlier roots can still \
             be proved. States before the compaction can no longer be replayed. A log that would grow is left alone, unless --force \
-            says that the texts have to go all the same. \
-            What goes is in no other place: copy the log first with logtool backup.
+            says that the texts have to go all the same.
+
+            What goes is kept in an archive, a compressed file beside the log: with logtool import it goes back into the log, and \
+            replay, history, audit, diff and events read the log with it (--with-archive). --no-archive drops it for good.
             """
     )
 
     static let examples = [
         Example("logtool compact chat.eventlog --dry-run", "what would go; needs no write permission"),
         Example("logtool compact chat.eventlog --dry-run --list", "every message that would go"),
-        Example("logtool backup chat.eventlog before.eventlog", "copy the log before anything goes"),
-        Example("logtool compact chat.eventlog", "keep what the policy says"),
+        Example("logtool compact chat.eventlog", "keep what the policy says, and put the rest into an archive"),
+        Example("logtool compact chat.eventlog --no-archive", "drop the rest for good"),
         Example("logtool compact chat.eventlog --keep 100 --json", "keep 100 this time, and report for scripts"),
     ]
 
@@ -45,6 +47,15 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     @Flag(help: "Compact also a log that would take more bytes afterwards.")
     var force = false
 
+    @Option(
+        help: ArgumentHelp("Where to put the archive; default: beside the log.", valueName: "file"),
+        completion: .file()
+    )
+    var archive: String?
+
+    @Flag(help: "Make no archive: what is dropped is gone for good.")
+    var noArchive = false
+
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
@@ -52,6 +63,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         if list, !rewrite.dryRun {
             throw ValidationError("--list goes with --dry-run: what has gone has no name any more")
         }
+        if noArchive, archive != nil { throw ValidationError("--archive and --no-archive exclude each other") }
     }
 
     /// Compacts and prints the figures. A log that needs all its events, and one that would grow, end with 0: both are
@@ -60,6 +72,9 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     /// - Throws: `ProjectionError` with code `unproved` (exit 1) if the kept events do not give the retained state;
     ///   `EventLogError` with code `locked` (exit 11) after `--wait`. The log is unchanged then.
     func run() throws {
+        if let archive, !rewrite.dryRun {
+            try NewLogTarget.refuseExisting(archive, operation: "write an archive", exitCode: Outcome.refused)
+        }
         let progress = output.progress("deciding what stays, and proving it")
         let store = try rewrite.open(log, reportingTo: progress)
         let policy = try store.read { try RetentionPolicy(inForce: $0) }.overruled(by: rule.rule)
@@ -72,6 +87,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
             isDryRun: rewrite.dryRun,
             isOverruled: !rule.rule.isEmpty,
             path: log.path,
+            makesArchive: archive != nil || !noArchive && policy.archivesMax != 0,
             gone: gone
         )
         if document.json { try printer.printDocument() } else { try printer.printText() }
@@ -102,6 +118,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
             isDryRun: rewrite.dryRun,
             scratch: scratch,
             leavesSmall: !force,
+            archiving: noArchive ? .none : archive.map { .file($0) } ?? .besideLog,
             keeping: KeptStateOptions(build: ProgramIdentity.build),
             progress: { progress.report("folded \($0) of \($1)", done: Int($0.rawValue), total: Int($1.rawValue)) }
         )

@@ -54,6 +54,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     /// own map.
     @OptionGroup var mapping: MapOptions
     @OptionGroup var decoders: DecoderOptions
+    @OptionGroup var archives: ArchiveOptions
 
     @OptionGroup var selectors: SelectorOptions
 
@@ -135,7 +136,10 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             return StateDiff.differences(try logState(one, progress).state, try logState(other, progress).state)
         }
         let store = try decoders.used(
-            in: EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)),
+            in: archives.reading(
+                EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)),
+                passesOthers: true
+            ),
             isQuiet: output.quiet
         )
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
@@ -151,7 +155,10 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         else { throw Failure("diff --first: a state document has no events; name two readings of logs") }
         // Two stores of one directory share its environment (I6).
         let stores = try [path, otherPath].map {
-            try decoders.used(in: LogOptions.open($0, isQuiet: self.output.quiet), isQuiet: self.output.quiet)
+            try decoders.used(
+                in: archives.reading(LogOptions.open($0, isQuiet: self.output.quiet), passesOthers: true),
+                isQuiet: self.output.quiet
+            )
         }
         let queries = [(point, profile), (otherPoint, otherProfile)].map {
             StateQuery(point: $0.0, profile: $0.1, source: selectors.source)
@@ -210,7 +217,10 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             throw Failure("diff --match identity: a state document has no histories; name two logs")
         }
         let store = try decoders.used(
-            in: EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)),
+            in: archives.reading(
+                EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)),
+                passesOthers: true
+            ),
             isQuiet: output.quiet
         )
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)

@@ -25,6 +25,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
 
     @OptionGroup var log: LogOptions
     @OptionGroup var decoders: DecoderOptions
+    @OptionGroup var archives: ArchiveOptions
     @OptionGroup var selectors: SelectorOptions
 
     @OptionGroup var match: MatchOptions
@@ -48,7 +49,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
 
     /// Lists the selected events, and with `--follow` those that come later, until interrupted.
     func run() async throws {
-        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: true)
+        let store = try decoders.used(in: archives.reading(log.open(isQuiet: output.quiet)), isQuiet: true)
         // A reference or `-n` may cost a replay or a read of the whole log before the first line.
         let progress = output.progress("looking for events")
         let printer = EventPrinter(output: output.paged(unless: lists.form), form: lists.form, showsPayload: payload)

@@ -39,6 +39,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var log: LogOptions
     @OptionGroup var decoders: DecoderOptions
+    @OptionGroup var archives: ArchiveOptions
 
     @Argument(help: ArgumentHelp("What to look at.", valueName: "entity"), transform: EntityArgument.parse)
     var entity: EntityReference?
@@ -63,7 +64,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
 
     /// - Throws: `Failure` with exit code 1 if nothing or no entry fits, with 2 if several things fit.
     func run() throws {
-        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
+        let store = try decoders.used(in: archives.reading(log.open(isQuiet: output.quiet)), isQuiet: output.quiet)
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         if let text = match.text {
             let state = try loader.logState(for: StateQuery(profile: reading.profile))

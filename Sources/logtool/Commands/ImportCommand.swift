@@ -20,7 +20,8 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
             log that is there it must lack no event that is newer. What compactions left \
             beside the events is checked against the acts that name it. Nothing proves the notes that recorders resume \
             from, so they are left out: a recorder then reads again what its remote still has. Nothing proves the identity in \
-            the header either: the root does not cover it. A file without a header, \
+            the header either: the root does not cover it. An archive of compact goes back into its log, newest first; where no log is, \
+            it makes a part of one. A file without a header, \
             as events --jsonl --payload writes it, is appended event by event. A line has at most 128 MiB, the header \
             1 GiB.
             """
@@ -29,6 +30,10 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
     static let examples = [
         Example("logtool import copy.eventlog chat.ndjson", "a log of a file"),
         Example("logtool export a.eventlog | logtool import b.eventlog -", "bring b up to a"),
+        Example(
+            "logtool import chat.eventlog chat.eventlog.archive-1200-5a0c3f9e.zst",
+            "bring back what a compaction dropped"
+        ),
     ]
 
     /// Not `LogOptions`, because the log may not exist yet.
@@ -65,8 +70,13 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
             }
             return try print(summary, progress)
         }
-        var reader = ExportReader()
-        var header = try read(lines) { try reader.header(first) }
+        let input = ExportInput(file, lines, for: "import")
+        var header = try input.header(first)
+        // Without its log, an archive is a part of it.
+        if header.what == .archive {
+            if try isLog() { return try restore(Archive(name: file, header: header, next: input.next), progress) }
+            header = header.asPart
+        }
         // Nothing proves bookmarks. A forged one would make a recorder skip what it has not read.
         if !bookmarks { header.bookmarks = [:] }
         let result = try EventStore.importLog(
@@ -75,11 +85,11 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
             options: write.storeOptions(isQuiet: output.quiet)
         ) { log in
             // The first line was the header.
-            while let line = try lines.next() {
-                try log.add(read(lines) { try reader.piece(line) })
+            while let piece = try input.next() {
+                try log.add(piece)
                 // Not for each line: the text of a report costs a part of a line.
-                guard lines.number.isMultiple(of: 256) else { continue }
-                progress.report("read \(lines.number) lines", done: lines.number)
+                guard input.number.isMultiple(of: 256) else { continue }
+                progress.report("read \(input.number) lines", done: input.number)
             }
         }
         // A part is easily taken for the whole log.
@@ -102,20 +112,46 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
     }
 
-    /// Reads one line and names it in errors of JSON, of an event's form, and of the log's limits.
-    private func read<Result>(_ lines: LineReader, _ body: () throws -> Result) throws -> Result {
+    private func isLog() throws -> Bool {
         do {
-            return try body()
-        } catch let fault as ExportFault {
-            throw self.fault(lines, fault.description)
-        } catch let error as EventLogError {
-            throw fault(lines, error.reason)
+            _ = try EventStore.open(at: log, options: write.storeOptions(isQuiet: true))
+            return true
+        } catch let error as EventLogError where error.code == .noLog {
+            return false
         }
     }
 
-    /// The error for the line that was read last.
-    private func fault(_ lines: LineReader, _ reason: String) -> Failure {
-        Failure("import \"\(file)\", line \(lines.number): \(reason)")
+    /// Brings back what the log's newest compaction dropped. A log that holds it all already stays as it is.
+    private func restore(_ archive: Archive, _ progress: Progress) throws {
+        let store = try EventStore.open(at: log, options: .reporting(to: progress))
+        let isNewer = try store.read { $0.decidedAt.rawValue < archive.header.size }
+        // A second reading of the file, because the first one would leave nothing to restore.
+        if isNewer, file != "-", try store.holdsAll(of: Archive(at: file, for: "import")) {
+            return try print(nil, progress)
+        }
+        try print(Compaction.restore([archive], into: store, now: SystemClock.now), progress)
+    }
+
+    /// Ends the progress line, then prints what came back; `nil` where the log held it all.
+    private func print(_ result: RestorationResult?, _ progress: Progress) throws {
+        progress.end()
+        let output = output.standardOutput
+        let undone = (result?.undone ?? []).map(\.description)
+        if document.json {
+            let members: JSONObject = [
+                "restored": .int(result?.restored ?? 0),
+                "compactions": .array(undone.map { .string($0) }),
+                "act": result.map { .string($0.act.description) } ?? .null,
+            ]
+            try output.line(JSONValue.object(members).lines)
+        } else if let result {
+            let events = counted(Int(clamping: result.restored), "event")
+            let compaction = undone.joined(separator: ", ")
+            try output.line("brought back \(events) that the compaction at \(compaction) dropped, act \(result.act)")
+        } else {
+            try output.line("the log holds each event of the archive already")
+        }
+        try output.flush()
     }
 
     /// The result as that of an ingest. What the log held already counts as duplicates. An import appends through the

@@ -23,7 +23,7 @@ struct PolicyCommand: ParsableCommand, ExplainedCommand {
             Without a policy compact keeps the 500 newest messages of each channel, as many deleted ones, and what the kept \
             ones answer. A message stays if any of this keeps it: its place among the newest, its age, a pin, an answer. \
             set changes what is named and leaves the rest. With --source or --channel the rule is for that alone, and goes before the \
-            wider one. The policy takes effect with the next compaction; what went does not come back.
+            wider one. The policy takes effect with the next compaction; what went comes back from its archive alone.
             """
     )
 
@@ -78,6 +78,16 @@ struct PolicyCommand: ParsableCommand, ExplainedCommand {
     @Flag(inversion: .prefixedNo, help: "Whether messages that kept ones answer stay.")
     var parents: Bool?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "How many archives of compactions stay beside the log; 0 makes none, all keeps them (all).",
+            valueName: "n"
+        ),
+        transform: Self.archiveCount
+    )
+    var archives: ArchiveCount?
+
     @Flag(help: "Begin with the default in place of what was set before.")
     var reset = false
 
@@ -91,7 +101,22 @@ struct PolicyCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     private var changes: Bool {
-        !rule.rule.isEmpty || inherit || !pin.isEmpty || !unpin.isEmpty || parents != nil || reset
+        !rule.rule.isEmpty || inherit || !pin.isEmpty || !unpin.isEmpty || parents != nil || archives != nil
+            || reset
+    }
+
+    /// How many archives stay.
+    struct ArchiveCount {
+        /// `nil` for all.
+        let max: Int?
+    }
+
+    private static func archiveCount(_ text: String) throws -> ArchiveCount {
+        if text == "all" { return ArchiveCount(max: nil) }
+        guard let count = Int(text), count >= 0 else {
+            throw ValidationError("--archives is a count, 0 or more, or all")
+        }
+        return ArchiveCount(max: count)
     }
 
     func validate() throws {
@@ -158,6 +183,7 @@ struct PolicyCommand: ParsableCommand, ExplainedCommand {
                 policy.pins.subtract(meant)
             }
             if let parents { policy.keepsParents = parents }
+            if let archives { policy.archivesMax = archives.max }
         }
     }
 

@@ -111,7 +111,11 @@ struct RedactCommand: ParsableCommand, ExplainedCommand {
             try redaction.run(now: SystemClock.now, isDryRun: rewrite.dryRun, scratch: scratch) { progress.begin($0) }
         }
         progress.end()
-        let printer = RedactionPrinter(output: output.standardOutput, result: result)
+        let printer = RedactionPrinter(
+            output: output.standardOutput,
+            result: result,
+            archives: ArchiveFile.paths(beside: log.path)
+        )
         if document.json { try printer.printDocument() } else { try printer.printText() }
         try printer.output.flush()
         // Another thing may say the same as a named one; what was to go everywhere must be nowhere.

@@ -43,6 +43,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var point: PointOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var decoders: DecoderOptions
+    @OptionGroup var archives: ArchiveOptions
 
     /// `--source` and `--channel` go with every form but the digest of a channel; the others select steps.
     @OptionGroup(title: "Selectors; most go with stepping")
@@ -98,7 +99,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let loader = StateLoader(
             store: try decoders.used(
-                in: EventStore.open(at: log.path, options: .withProgress(isQuiet: output.quiet)),
+                in: archives.reading(EventStore.open(at: log.path, options: .withProgress(isQuiet: output.quiet))),
                 isQuiet: output.quiet
             ),
             progress: output.progress("replaying"),

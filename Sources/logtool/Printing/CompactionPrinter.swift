@@ -12,6 +12,8 @@ struct CompactionPrinter {
     let isOverruled: Bool
     /// The log's path as it was given, for the command that copies it.
     let path: String
+    /// Whether what is dropped goes into an archive, unless this is a dry run.
+    let makesArchive: Bool
     /// The messages that would go; `nil` if nobody asked.
     let gone: [StateDifference]?
 
@@ -21,7 +23,8 @@ struct CompactionPrinter {
         guard summary.events.after < summary.events.before else { return try printNothing() }
         // Acts are in neither figure, so the act that this compaction appends does not show.
         let dropped = summary.events.before - summary.events.after
-        let (drop, go) = isDryRun ? ("would drop", "would go for good") : ("dropped", "gone for good")
+        let drop = isDryRun ? "would drop" : "dropped"
+        let go = (isDryRun ? "would go" : "gone") + (isArchived ? " from the log" : " for good")
         try output.line(
             "\(drop) \(dropped) of \(counted(summary.events.before, "event")), keeping \(PolicyText.summary(summary.policy)) a channel"
         )
@@ -36,6 +39,9 @@ struct CompactionPrinter {
         try output.line(quiet("digest before  \(summary.digestBefore)"))
         try output.line(quiet("digest after   \(summary.digest), proved: the kept events give the retained state"))
         try output.line(advice)
+        for path in summary.removedArchives {
+            try output.line("removed \(DisplayText.escaped(path)), as the policy says")
+        }
     }
 
     /// One message that would go: whose it is, when it was made, what it says.
@@ -74,12 +80,21 @@ struct CompactionPrinter {
         ].joined(separator: ", ")
     }
 
-    /// What to do before (dry run), or what can still be done.
+    /// Whether what goes can be found again.
+    private var isArchived: Bool { summary.archive != nil || isDryRun && makesArchive }
+
+    /// Where what goes can be found again.
     private var advice: String {
         let log = DisplayText.escaped(path)
-        return isDryRun
-            ? "to keep all of it, copy the log first: logtool backup \(log) COPY"
-            : "what was dropped is only in copies made before (logtool backup)"
+        if let archive = summary.archive {
+            let file = DisplayText.escaped(archive.path)
+            return
+                "archived in \(file) (\(ByteCountText.text(archive.bytes))); it goes back with: logtool import \(log) \(file)"
+        }
+        guard isDryRun else { return "what was dropped is only in copies made before (logtool backup)" }
+        return isArchived
+            ? "it would be kept in an archive"
+            : "it would be kept nowhere else"
     }
 
     private func sizes(_ before: UInt64, _ after: UInt64) -> String {
@@ -108,6 +123,13 @@ struct CompactionPrinter {
             "channels": .array(channels),
             "digestBefore": .string(summary.digestBefore.hex),
             "digest": .string(summary.digest.hex),
+            "archive": summary.archive.map { archive in
+                .object([
+                    "path": .string(archive.path), "events": .int(archive.events), "bytes": .int(archive.bytes),
+                ])
+            },
+            "removedArchives": summary.removedArchives.isEmpty
+                ? nil : .array(summary.removedArchives.map { .string($0) }),
             "proved": .bool(summary.events.after < summary.events.before),
             "leftAlone": summary.refused.map { refused in
                 .object(["events": .int(refused.events), "bytes": .int(refused.bytes)])

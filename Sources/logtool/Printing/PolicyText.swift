@@ -17,6 +17,11 @@ enum PolicyText {
             policy.keepsParents
                 ? "messages that kept ones answer stay, too" : "messages that kept ones answer may go"
         )
+        switch policy.archivesMax {
+        case nil: lines.append("all archives of compactions stay")
+        case 0?: lines.append("no archives are made: what goes is gone for good")
+        case let count?: lines.append("the newest \(counted(count, "archive")) of compactions stay")
+        }
         return lines
     }
 

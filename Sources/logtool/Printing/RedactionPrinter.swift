@@ -7,10 +7,12 @@ import Redaction
 struct RedactionPrinter {
     let output: StandardOutput
     let result: RedactionResult
+    /// The archives beside the log, which hold what compactions dropped before.
+    let archives: [String]
 
     /// What no redaction of a log can reach.
     static let beyond = """
-        Beyond reach are backups, exports and copies of the log, caches elsewhere until their next rebuild, snapshots and freed \
+        Beyond reach are backups, exports, archives and copies of the log, caches elsewhere until their next rebuild, snapshots and freed \
         blocks of the file system, ids and checksums that the remote made, and what the remote still holds and may send again.
         """
 
@@ -48,6 +50,14 @@ struct RedactionPrinter {
                 try output.line("not looked for: \(counted(scan.unsearchedCount, "text")) of one byte")
             }
         }
+        if !archives.isEmpty {
+            let advice =
+                result.act == nil
+                ? "bring them back with logtool import before this, and compact again afterwards"
+                : "they cannot go back into the log any more; remove them"
+            try output.line("archives of compactions may hold the same texts; \(advice):")
+            for path in archives { try output.line("  " + DisplayText.escaped(path)) }
+        }
         try output.line(Self.beyond)
     }
 
@@ -68,6 +78,7 @@ struct RedactionPrinter {
             "others": .array(result.others.map { .string($0.description) }),
             "held": .array(result.held.map { .string($0.description) }),
         ]
+        if !archives.isEmpty { members["archives"] = .array(archives.map { .string($0) }) }
         members["scan"] =
             result.scan.map { scan in
                 .object([

@@ -120,6 +120,7 @@ final class Supervisor: Sendable {
                     metadata: [
                         "events": "\(summary.events.before) to \(summary.events.after)",
                         "bytes": "\(summary.bytes.before) to \(summary.bytes.after)",
+                        "archive": "\(summary.archive?.path ?? "none")",
                     ]
                 )
             } catch let error as EventLogError where error.code == .noLog {

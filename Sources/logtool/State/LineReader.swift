@@ -1,12 +1,16 @@
+import EventLog
+
 #if canImport(Glibc)
 import Glibc
+private let readBytes = Glibc.read
 #elseif canImport(Darwin)
 import Darwin
+private let readBytes = Darwin.read
 #endif
 
 /// Reads a file or standard input line by line, holding no more than one line and one piece of 256 KiB. Lines have a
-/// limit, so that input without line ends cannot fill the memory. For one thread. A CR before the LF belongs to the
-/// line; JSON takes it as white space.
+/// limit, so that input without line ends cannot fill the memory. Input that is compressed by Zstandard is decompressed, and the
+/// limit is on what it expands to. For one thread. A CR before the LF belongs to the line; JSON takes it as white space.
 final class LineReader {
     /// The longest lines that are read.
     struct Limits {
@@ -25,6 +29,10 @@ final class LineReader {
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
+    /// What decompresses the input; `nil` for plain input.
+    private var decompressor: ZstandardReader?
+    /// Whether the first bytes have been looked at.
+    private var isBegun = false
     private static let pieceBytes = 1 << 18
 
     /// Opens a file; `-` is standard input. Waits while a FIFO has no writer.
@@ -92,14 +100,43 @@ final class LineReader {
         assert(start <= buffer.count, "the lines that were returned lie in the buffer")
         buffer.removeFirst(start)
         start = 0
+        if !isBegun { try begin() }
         var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
+        let count = try decompress(&piece) ?? Self.read(descriptor, &piece, path)
+        isAtEnd = count == 0
+        buffer.append(contentsOf: piece[..<count])
+    }
+
+    /// Reads the first bytes, which tell whether the input is compressed.
+    private func begin() throws {
+        isBegun = true
+        var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
+        var first: [UInt8] = []
+        // A pipe may give them one by one.
+        while first.count < Zstandard.magic.count {
+            let count = try Self.read(descriptor, &piece, path)
+            if count == 0 { break }
+            first += piece[..<count]
+        }
+        guard first.starts(with: Zstandard.magic) else { return buffer = first }
+        let (descriptor, path) = (descriptor, path)
+        decompressor = try ZstandardReader(first: first) { try Self.read(descriptor, &$0, path) }
+    }
+
+    /// Fills the buffer with decompressed bytes; `nil` for plain input.
+    private func decompress(_ piece: inout [UInt8]) throws -> Int? {
+        do {
+            return try decompressor?.next(&piece)
+        } catch let error as EventLogError {
+            throw Failure("\(error.operation) \"\(path)\": \(error.reason)")
+        }
+    }
+
+    private static func read(_ descriptor: Int32, _ piece: inout [UInt8], _ path: String) throws -> Int {
         while true {
-            let count = read(descriptor, &piece, piece.count)
-            if count >= 0 {
-                isAtEnd = count == 0
-                return buffer.append(contentsOf: piece[..<count])
-            }
-            guard errno == EINTR else { throw Self.trouble(path) }
+            let count = readBytes(descriptor, &piece, piece.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw trouble(path) }
         }
     }
 

@@ -12,10 +12,30 @@ public struct LogHeader: Hashable, Sendable {
     public var acts: [SequenceNumber]
     /// What rewrites stored beside the events, by name; empty in a part.
     public var facts: [String: [UInt8]]
-    /// What recorders stored to resume from, by source; empty in a part. No hash covers them.
+    /// What recorders stored to resume from, by source; empty in a part and in an archive. No hash covers them.
     public var bookmarks: [String: [UInt8]]
+    /// What the pieces are of the log.
+    public var what = What.log
+
+    /// What pieces are of a log.
+    public enum What: String, Sendable {
+        /// All that it has.
+        case log
+        /// Some of its events, and hashes of subtrees in place of the others.
+        case part
+        /// What one compaction dropped: a part with those events, and the facts and `decidedAt` from before it.
+        case archive
+    }
+
     /// Whether the log is a part: the pieces may lack some of its events.
-    public var isPart = false
+    var isPart: Bool { what == .part }
+
+    /// The header of the part that an archive is, if nothing is known of the log that it belongs to.
+    public var asPart: LogHeader {
+        var part = self
+        (part.what, part.facts, part.bookmarks, part.decidedAt) = (.part, [:], [:], .zero)
+        return part
+    }
 
     /// Makes a header.
     public init(

@@ -1,0 +1,58 @@
+import EventLog
+
+/// Reads what `export` or `compact` wrote, line by line, and names the line in errors. For one thread.
+final class ExportInput {
+    private let operation: String
+    private let path: String
+    private let lines: LineReader
+    private var reader = ExportReader()
+
+    /// - Parameter operation: what errors call the work, such as `import`.
+    init(_ path: String, _ lines: LineReader, for operation: String) {
+        (self.path, self.lines, self.operation) = (path, lines, operation)
+    }
+
+    /// The number of the line that was read last, from 1.
+    var number: Int { lines.number }
+
+    /// Reads the first line, which the caller has taken from the lines.
+    func header(_ first: [UInt8]) throws -> LogHeader {
+        try read { try reader.header(first) }
+    }
+
+    /// The next piece; `nil` after the last.
+    ///
+    /// - Throws: `Failure` that names the line.
+    func next() throws -> LogPiece? {
+        guard let line = try lines.next() else { return nil }
+        return try read { try reader.piece(line) }
+    }
+
+    /// Reads one line and names it in errors of JSON, of an event's form, and of the log's limits.
+    private func read<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let fault as ExportFault {
+            throw self.fault(fault.description)
+        } catch let error as EventLogError {
+            throw fault(error.reason)
+        }
+    }
+
+    /// The error for the line that was read last.
+    private func fault(_ reason: String) -> Failure {
+        Failure("\(operation) \"\(path)\", line \(lines.number): \(reason)")
+    }
+}
+
+extension Archive {
+    /// Opens an archive.
+    ///
+    /// - Throws: `Failure` for a file that is none.
+    init(at path: String, for operation: String) throws {
+        let lines = try LineReader(path)
+        let input = ExportInput(path, lines, for: operation)
+        guard let first = try lines.next() else { throw Failure("\(operation) \"\(path)\": it is empty") }
+        self.init(name: path, header: try input.header(first)) { try input.next() }
+    }
+}
