@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "Playback", targets: ["Playback"]),
         .library(name: "Reduction", targets: ["Reduction"]),
         .library(name: "Redaction", targets: ["Redaction"]),
+        .library(name: "Viewer", targets: ["Viewer"]),
         .library(name: "EventLogCache", targets: ["EventLogCache"]),
         .library(name: "EventLogTesting", targets: ["EventLogTesting"]),
         .executable(name: "logtool", targets: ["logtool"]),
@@ -67,7 +68,9 @@ let package = Package(
         .target(name: "JSON", swiftSettings: settings),
         .target(
             name: "EventLog",
-            dependencies: ["CLMDB", "CZstd", "JSON", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "CLMDB", "CZstd", "JSON", .target(name: "CLibCrypto", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: settingsOfSystemCalls
         ),
         .target(name: "Kinds", dependencies: ["EventLog"], swiftSettings: settings),
@@ -114,6 +117,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Viewer",
+            dependencies: ["EventLog", "JSON", "Projections"],
+            resources: [.embedInCode("Web/page.js"), .embedInCode("Web/page.css"), .embedInCode("Web/page.html")],
+            swiftSettings: settings
+        ),
+        .target(
             name: "CacheTables",
             dependencies: [
                 "Clients", "EventLog", "JSON", "Kinds", "Projections",
@@ -135,7 +144,7 @@ let package = Package(
             name: "logtool",
             dependencies: [
                 "CacheTables", "Clients", "EventLog", "EventLogTesting", "Ingest", "JSON", "Kinds", "Playback",
-                "Projections", "Redaction", "Reduction",
+                "Projections", "Redaction", "Reduction", "Viewer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "Metrics", package: "swift-metrics", condition: recorders),

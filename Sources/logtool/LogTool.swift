@@ -34,7 +34,7 @@ struct LogTool: ParsableCommand {
                 name: "Compare and find",
                 subcommands: [
                     DiffCommand.self, HistoryCommand.self, AuditCommand.self, BisectCommand.self, ShrinkCommand.self,
-                    AnonymizeCommand.self,
+                    AnonymizeCommand.self, ReportCommand.self,
                     FreezeCommand.self, CheckCommand.self, PlayCommand.self, ProfilesCommand.self,
                 ]
             ),

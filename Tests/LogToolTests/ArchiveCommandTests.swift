@@ -15,7 +15,10 @@ import Testing
         let changes = (1001...1003).map { id in
             #"{"op":0,"s":9,"t":"MESSAGE_DELETE","d":{"id":"\#(id)","channel_id":"10"}}"#
         }
-        try folder.write(changes.enumerated().map { SampleCaptures.line(100 + $0.offset, $0.element) }.joined(), to: "d")
+        try folder.write(
+            changes.enumerated().map { SampleCaptures.line(100 + $0.offset, $0.element) }.joined(),
+            to: "d"
+        )
         _ = try ToolRun.run(["ingest", "L", "capture", "d", "--kind", "gateway", "--as", "guild"], in: folder)
         try FileManager.default.copyItem(atPath: folder.path("L"), toPath: folder.path("whole"))
     }

@@ -69,10 +69,12 @@ public struct ArchiveFile: Hashable, Sendable {
         try? Folder(at: place.parent).removeFile(place.name)
     }
 
+    /// What the paths of a log's archives begin with. A log that is named by `.` or `..` is looked up first.
     private static func prefix(of log: String) -> String {
         let place = Directory.split(log)
-        return place.parent == "." && !log.hasPrefix("./")
-            ? "\(place.name).archive-" : "\(place.parent)/\(place.name).archive-"
+        if [".", ".."].contains(place.name), let path = Directory.resolved(log) { return "\(path).archive-" }
+        if place.parent == ".", !log.hasPrefix("./") { return "\(place.name).archive-" }
+        return "\(place.parent)/\(place.name).archive-"
     }
 
     /// The level of compression: of the levels that take less than a second for 100,000 frames, the one that takes least room.

@@ -41,7 +41,12 @@ package final class OpenFile: Sendable {
         try bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
-                let count = pwrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
+                let count = pwrite(
+                    descriptor,
+                    bytes.baseAddress.map { $0 + done },
+                    bytes.count - done,
+                    off_t(offset) + off_t(done)
+                )
                 if count < 0 && errno == EINTR { continue }
                 guard count > 0 else { throw EventLogError.system("write", path) }
                 done += count

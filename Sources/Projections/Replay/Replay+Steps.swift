@@ -35,6 +35,19 @@ extension Replay {
         options: ReplayOptions = ReplayOptions(),
         _ body: (_ event: Envelope, _ differences: [StateDifference]) throws -> Bool
     ) throws {
+        try steps(from: state, over: session, through: last, options: options) { event, differences, _ in
+            try body(event, differences)
+        }
+    }
+
+    /// The same with the state behind each event, which `body` borrows.
+    package static func steps(
+        from state: LogState,
+        over session: borrowing ReadSession,
+        through last: SequenceNumber,
+        options: ReplayOptions = ReplayOptions(),
+        _ body: (_ event: Envelope, _ differences: [StateDifference], _ after: borrowing LogState) throws -> Bool
+    ) throws {
         guard state.sequence < last else { return }
         var (before, after) = (state, state)
         try session.forEachEvent(in: state.sequence.next...last) { event in
@@ -51,7 +64,7 @@ extension Replay {
                 // Folding twice costs less than copying a state for each event.
                 before.apply(envelope, payload: payload)
                 assert(before.sequence == after.sequence, "between events, both states have folded the same ones")
-                return try body(envelope, differences + after.newIssues(of: envelope))
+                return try body(envelope, differences + after.newIssues(of: envelope), after)
             }
         }
     }

@@ -1,4 +1,5 @@
 import EventLog
+import Viewer
 
 /// Reads what `export` or `compact` wrote, line by line, and names the line in errors. For one thread.
 final class ExportInput {
@@ -6,6 +7,8 @@ final class ExportInput {
     private let path: String
     private let lines: LineReader
     private var reader = ExportReader()
+    /// Finds the export where the input is a report.
+    private var report: ReportInput?
 
     /// - Parameter operation: what errors call the work, such as `import`.
     init(_ path: String, _ lines: LineReader, for operation: String) {
@@ -15,16 +18,28 @@ final class ExportInput {
     /// The number of the line that was read last, from 1.
     var number: Int { lines.number }
 
-    /// Reads the first line, which the caller has taken from the lines.
+    /// Reads the header, beginning with the first line, which the caller has taken from the lines.
     func header(_ first: [UInt8]) throws -> LogHeader {
-        try read { try reader.header(first) }
+        guard ReportInput.isReport(first) else { return try read { try reader.header(first) } }
+        report = ReportInput()
+        guard let header = try line() else { throw fault("it is a page that holds no log") }
+        return try read { try reader.header(header) }
+    }
+
+    /// The next line of the export.
+    private func line() throws -> [UInt8]? {
+        while let line = try lines.next() {
+            guard report != nil else { return line }
+            if let found = report?.line(line) { return found }
+        }
+        return nil
     }
 
     /// The next piece; `nil` after the last.
     ///
     /// - Throws: `Failure` that names the line.
     func next() throws -> LogPiece? {
-        guard let line = try lines.next() else { return nil }
+        guard let line = try line() else { return nil }
         return try read { try reader.piece(line) }
     }
 

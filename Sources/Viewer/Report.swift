@@ -1,0 +1,116 @@
+import EventLog
+import JSON
+
+/// One HTML file that shows part of a log, and holds it: the page, the steps and the lines of an export. It opens from a disk, loads
+/// nothing, and `ReportInput` reads the export out of it again.
+///
+/// The log's content may come from an attacker. It stands in blocks of data that no browser runs or shows by itself, without a `<`;
+/// the page makes text of it and nothing else; and a content security policy admits the page's own script and style alone, by their
+/// hashes.
+public final class Report {
+    private let write: ([UInt8]) throws -> Void
+
+    /// The lines by which `ReportInput` finds the export.
+    static let exportBegins = "<script type=\"application/x-ndjson\" id=\"export\">"
+    static let ends = "</script>"
+    private static let stepsBegin = "<script type=\"application/x-ndjson\" id=\"steps\">"
+
+    /// - Parameter write: Takes the file in pieces.
+    public init(_ write: @escaping ([UInt8]) throws -> Void) { self.write = write }
+
+    /// Writes the whole file.
+    ///
+    /// - Parameters:
+    ///   - title: The title of the page.
+    ///   - export: Passes each line of an export to its argument, the header first.
+    ///   - steps: Does so with the lines of `Steps`.
+    public func write(
+        title: String,
+        export: ((_ line: [UInt8]) throws -> Void) throws -> Void,
+        steps: ((_ line: [UInt8]) throws -> Void) throws -> Void
+    ) throws {
+        let (script, style) = (PackageResources.page_js, PackageResources.page_css)
+        var head = String(decoding: PackageResources.page_html, as: UTF8.self)
+        let policy =
+            "default-src 'none'; script-src 'sha256-\(Self.hash(script))'; style-src 'sha256-\(Self.hash(style))'; "
+            + "base-uri 'none'; form-action 'none'"
+        for (place, text) in [("POLICY", policy), ("TITLE", Self.escaped(title))] {
+            head = Self.replaced(place, by: text, in: head)
+        }
+        let parts = Self.split(head)
+        try put(parts.0 + "<style>")
+        try write(style)
+        try put("</style>" + parts.1)
+        try block(Self.exportBegins, export)
+        try block(Self.stepsBegin, steps)
+        try put("<script>")
+        try write(script)
+        try put("</script>\n</body></html>\n")
+    }
+
+    private func block(_ begins: String, _ lines: ((_ line: [UInt8]) throws -> Void) throws -> Void) throws {
+        try put(begins + "\n")
+        try lines { try write(Self.withoutMarkup($0)) }
+        try put(Self.ends + "\n")
+    }
+
+    private func put(_ text: String) throws { try write(Array(text.utf8)) }
+
+    /// A line of JSON in which `\u003c` stands for each `<`, which is in strings alone: nothing in it ends the block.
+    static func withoutMarkup(_ line: [UInt8]) -> [UInt8] {
+        guard line.contains(UInt8(ascii: "<")) else { return line }
+        var result: [UInt8] = []
+        result.reserveCapacity(line.count + 64)
+        for byte in line {
+            if byte == UInt8(ascii: "<") { result += Array(#"\u003c"#.utf8) } else { result.append(byte) }
+        }
+        return result
+    }
+
+    private static func hash(_ bytes: [UInt8]) -> String { Base64.encode(Hasher256.hash(bytes).bytes) }
+
+    /// The text before the place of the style, and behind it.
+    private static func split(_ head: String) -> (String, String) {
+        let parts = head.split(separator: "{{STYLE}}", maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(parts.first ?? ""), String(parts.dropFirst().first ?? ""))
+    }
+
+    private static func replaced(_ place: String, by text: String, in head: String) -> String {
+        head.split(separator: "{{\(place)}}", omittingEmptySubsequences: false).joined(separator: text)
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "&": result += "&amp;"
+            case "\"": result += "&quot;"
+            default: result.unicodeScalars.append(character)
+            }
+        }
+        return result
+    }
+}
+
+/// Finds the export in a report.
+public struct ReportInput {
+    private var isWithin = false
+
+    /// Makes one.
+    public init() {}
+
+    /// Whether a file that begins with a line is a report.
+    public static func isReport(_ first: [UInt8]) -> Bool { first.starts(with: Array("<!DOCTYPE html>".utf8)) }
+
+    /// The line of the export that a line of the file is; `nil` for another one.
+    public mutating func line(_ line: [UInt8]) -> [UInt8]? {
+        if isWithin {
+            isWithin = !line.starts(with: Array(Report.ends.utf8))
+            return isWithin ? line : nil
+        }
+        isWithin = line.elementsEqual(Report.exportBegins.utf8)
+        return nil
+    }
+}

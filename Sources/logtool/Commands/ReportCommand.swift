@@ -1,0 +1,212 @@
+import ArgumentParser
+import Clients
+import EventLog
+import Projections
+import Reduction
+import Viewer
+
+/// `logtool report`: writes one HTML file that shows part of a log and holds it, so that `import` makes a log of it again.
+struct ReportCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Write part of a log as one page that shows it step by step, and that import makes a log of again.",
+        usage: "logtool report LOG -o FILE.html [options]",
+        discussion: """
+            The page opens from a disk in any browser and loads nothing. It shows what people saw behind each event, what the event \
+            changed, and its payload, with a time axis, a search and the history of each thing. The log is in the page: logtool import \
+            makes it again, with the same root, and each event is proved under it. Unless --as-recorded is given, the log is \
+            anonymized first, as logtool anonymize does, and what stays readable is listed. With --from the state before \
+            is in the page as well; with --source, --channel, --entity or --kind the page shows what the chosen events change.
+            """
+    )
+
+    static let examples = [
+        Example("logtool report bug.eventlog -o bug.html", "a bug report without names, words and days"),
+        Example(
+            "logtool report chat.eventlog -o chat.html --as-recorded --from head~50",
+            "the last 50 events as they are"
+        ),
+        Example("logtool import repro.eventlog bug.html", "the log of a report"),
+    ]
+
+    @OptionGroup var log: LogOptions
+
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("The file to write.", valueName: "file"),
+        completion: .file(extensions: ["html"])
+    )
+    var target: String
+
+    @Flag(help: "Leave every text as it was recorded.")
+    var asRecorded = false
+
+    @OptionGroup var reading: ProfileOptions
+    @OptionGroup var selectors: SelectorOptions
+    @OptionGroup var decoders: DecoderOptions
+
+    /// Without it, a file that exists is refused with exit code 4.
+    @Flag(help: "Overwrite the file.")
+    var yes = false
+
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if !asRecorded, !decoders.decoder.isEmpty {
+            throw ValidationError("--decoder goes with --as-recorded: put the file in force to anonymize by it")
+        }
+    }
+
+    /// Chooses the events, anonymizes, writes the page and prints what is in it.
+    ///
+    /// - Throws: `Failure` with exit code 1 if nothing fits the selectors, 4 if the file exists; `EngineError` with code `no` if
+    ///   nothing can be replaced.
+    func run() throws {
+        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
+        let file = try OutputFile(target, overwrites: yes)
+        let progress = output.progress("choosing events")
+        let chosen = try store.read { try Choice(selectors, in: $0, progress) }
+        var (shown, choice, kept) = (store, chosen, Anonymizer.Result?.none)
+        if !asRecorded {
+            let anonymized = try LogAnonymizing(of: store).run { progress.begin($0) }
+            let path = try ScratchFolders.make() + "/log"
+            try anonymized.write(to: path)
+            shown = try EventStore.open(at: path)
+            choice = try chosen.moved(from: store, to: shown)
+            kept = anonymized.result
+        }
+        progress.begin("writing the page")
+        var bytes = 0
+        let title = asRecorded ? Directory.split(log.path).name : "A log without its words"
+        try shown.read { session in
+            let steps = Steps(
+                title: title,
+                range: choice.range,
+                options: replayOptions,
+                reading: reading.profile.rawValue
+            )
+            let report = Report {
+                bytes += $0.count
+                try file.add($0)
+            }
+            try report.write(title: title) { line in
+                try choice.export(session, to: line)
+            } steps: { line in
+                try steps.write(of: session, chosen: choice.sequences, isNarrow: choice.isNarrow, to: line)
+            }
+        }
+        progress.end()
+        try file.finish()
+        try print(choice, kept, bytes: bytes)
+    }
+
+    private var replayOptions: ReplayOptions { StateQuery(profile: reading.profile).replayOptions }
+
+    private func print(_ choice: Choice, _ kept: Anonymizer.Result?, bytes: Int) throws {
+        let output = output.standardOutput
+        if document.json {
+            let members: JSONObject = [
+                "path": .string(target), "bytes": .int(bytes), "events": .int(choice.count),
+                "kept": kept.map { KeptPrinter.document($0) } ?? .null,
+            ]
+            try output.line(JSONValue.object(members).text)
+        } else {
+            let file = DisplayText.escaped(target)
+            let size = ByteCountText.text(UInt64(bytes))
+            try output.line("\(counted(choice.count, "event")) in \(file) (\(size)); open it in a browser")
+            if let kept {
+                for line in KeptPrinter.lines(kept) { try output.line(DisplayText.escaped(line)) }
+            } else {
+                try output.line("every text is in it as it was recorded")
+            }
+            try output.line("as a log again: logtool import NEW \(file)")
+        }
+        try output.flush()
+    }
+}
+
+extension ReportCommand {
+    /// The events of a page.
+    private struct Choice {
+        /// `nil` for all.
+        var sequences: Set<SequenceNumber>?
+        let range: ClosedRange<SequenceNumber>
+        let count: Int
+        /// Whether the page shows only what these events change.
+        let isNarrow: Bool
+
+        /// - Throws: `Failure` with exit code 1 if nothing fits.
+        init(_ selectors: SelectorOptions, in session: borrowing ReadSession, _ progress: Progress) throws {
+            guard session.head > .zero else { throw Failure("report: the log has no events", exitCode: Outcome.no) }
+            let part = try PartSelection(selectors, without: [], in: session, progress: progress)
+            var found: [SequenceNumber] = []
+            var total = 0
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+                if event.isAct { return true }
+                total += 1
+                if part.includes(event) { found.append(event.sequence) }
+                return true
+            }
+            guard let first = found.first, let last = found.last else {
+                throw Failure("report: no event fits", exitCode: Outcome.no)
+            }
+            let isAll = try found.count == total && !session.isPart()
+            isNarrow = selectors.given.contains { ["--source", "--channel", "--entity", "--kind"].contains($0) }
+            (sequences, range, count) = (
+                isAll ? nil : Set(found), isAll ? SequenceNumber(1)...session.head : first...last, found.count
+            )
+        }
+
+        private init(
+            _ choice: Choice,
+            sequences: Set<SequenceNumber>?,
+            range: ClosedRange<SequenceNumber>
+        ) {
+            (self.sequences, self.range) = (sequences, range)
+            (count, isNarrow) = (choice.count, choice.isNarrow)
+        }
+
+        /// The same events in a log that has as many in the same order, and other acts.
+        func moved(from store: EventStore, to other: EventStore) throws -> Choice {
+            guard let sequences else {
+                return Choice(self, sequences: nil, range: SequenceNumber(1)...(try other.read { $0.head }))
+            }
+            let places = try Self.places(in: store).enumerated().filter { sequences.contains($0.element) }.map(\.offset)
+            let there = try Self.places(in: other)
+            let moved = places.filter { $0 < there.count }.map { there[$0] }
+            guard moved.count == places.count, let first = moved.first, let last = moved.last else {
+                throw Failure("report: the anonymized log has fewer events than the log")
+            }
+            return Choice(self, sequences: Set(moved), range: first...last)
+        }
+
+        private static func places(in store: EventStore) throws -> [SequenceNumber] {
+            try store.read { session in
+                var sequences: [SequenceNumber] = []
+                try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+                    if !event.isAct { sequences.append(event.sequence) }
+                    return true
+                }
+                return sequences
+            }
+        }
+
+        /// Passes the lines of an export of the events, and of the acts that say how they are read, without bookmarks.
+        func export(_ session: borrowing ReadSession, to output: ([UInt8]) throws -> Void) throws {
+            var writer = ExportWriter()
+            guard let sequences else {
+                var header = try session.header()
+                header.bookmarks = [:]
+                try output(writer.line(header))
+                return try session.forEachPiece { try output(writer.line($0)) }
+            }
+            try output(writer.line(session.partHeader(), chosen: "report"))
+            try session.forEachPiece {
+                sequences.contains($0.sequence) || $0.isAct && $0.kind == Decoders.actKind
+            } _: {
+                try output(writer.line($0))
+            }
+        }
+    }
+}

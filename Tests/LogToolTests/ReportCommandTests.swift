@@ -1,0 +1,202 @@
+import EventLog
+import Foundation
+import TestSupport
+import Testing
+
+@testable import logtool
+
+/// `report` writes a page that holds a log, and `import` makes that log again.
+@Suite struct ReportCommandTests {
+    let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 40)
+    }
+
+    private func tool(_ arguments: String...) throws -> ToolRun { try ToolRun.run(arguments, in: folder) }
+
+    private func page(_ name: String = "p.html") throws -> String {
+        try String(contentsOfFile: folder.path(name), encoding: .utf8)
+    }
+
+    @Test func theLogComesBackWithTheSameRoot() throws {
+        let run = try tool("report", "L", "-o", "p.html", "--as-recorded")
+        #expect(run.exitCode == 0 && run.output.contains("every text is in it as it was recorded"), "\(run.errors)")
+        #expect(try tool("import", "M", "p.html").exitCode == 0)
+        #expect(try tool("root", "M").output == tool("root", "L").output)
+        #expect(try tool("export", "M").output == tool("export", "L").output)
+        #expect(try tool("report", "L", "-o", "p.html", "--as-recorded").exitCode == 4)
+        #expect(try tool("report", "L", "-o", "p.html", "--as-recorded", "--yes").exitCode == 0)
+    }
+
+    @Test(arguments: [["--from", "10", "--to", "20"], ["--entity", "message:1003"], ["-n", "5"]])
+    func aPartComesBackAsAPart(selectors: [String]) throws {
+        let run = try ToolRun.run(["report", "L", "-o", "p.html", "--as-recorded", "--json"] + selectors, in: folder)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+        #expect(try tool("import", "M", "p.html").exitCode == 0)
+        #expect(try tool("root", "M").output == tool("root", "L").output)
+        #expect(try tool("verify", "M").exitCode == 0)
+        let events = try tool("events", "M", "--jsonl").output.split(separator: "\n")
+        #expect(events.count == report["events"] as? Int)
+        #expect(report["bytes"] as? Int == (try page()).utf8.count)
+    }
+
+    /// The steps say what `replay --step` says, and applied one after another they give the state.
+    @Test func theStepsAreThoseOfAReplay() throws {
+        #expect(try tool("report", "L", "-o", "p.html", "--as-recorded", "--from", "5").exitCode == 0)
+        let steps = try Self.block("steps", of: page())
+        let header = try #require(steps.first)
+        #expect(header["format"] as? String == "eventlog.steps/1" && header["from"] as? String == "5")
+        let told = try tool("replay", "L", "--step", "--from", "5", "--jsonl").output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(steps.count == told.count + 2)
+        for (step, one) in zip(steps.dropFirst(2), told) {
+            #expect(step["sequence"] as? String == one["sequence"] as? String)
+            #expect((step["changes"] as? NSArray) == (one["changes"] as? NSArray))
+        }
+        let state = try #require(
+            try JSONSerialization.jsonObject(with: Data(tool("replay", "L", "--json").output.utf8)) as? [String: Any]
+        )
+        let messages = try #require(state["messages"] as? [[String: Any]])
+        var orders: [String: String] = [:]
+        for step in steps.dropFirst() { orders.merge(step["orders"] as? [String: String] ?? [:]) { $1 } }
+        let ids = orders.sorted { $0.value.utf8.lexicographicallyPrecedes($1.value.utf8) }.map(\.key)
+        #expect(ids == messages.map { "message:guild/\($0["channel"] ?? "")/\($0["id"] ?? "")" })
+    }
+
+    @Test func withoutAsRecordedNoWordIsLeft() throws {
+        try folder.write(SampleCaptures.line(90, Self.frame("1007777", "zanzibar kettles whistle")), to: "more")
+        #expect(try tool("ingest", "L", "capture", "more", "--kind", "gateway", "--as", "guild").exitCode == 0)
+        let run = try tool("report", "L", "-o", "p.html")
+        #expect(run.exitCode == 0 && run.output.contains("what stays:"), "\(run.errors)")
+        let text = try page()
+        let export = try tool("export", "L").output
+        for word in ["zanzibar", "kettles", "whistle"] { #expect(export.contains(word) && !text.contains(word)) }
+        #expect(try tool("import", "M", "p.html").exitCode == 0)
+        let counts = try ["L", "M"].map { log in
+            try tool("events", log, "--jsonl").output.split(separator: "\n").count { !$0.contains("logtool") }
+        }
+        #expect(counts[0] == counts[1])
+        let part = try tool("report", "L", "-o", "q.html", "--from", "10", "--to", "12", "--json")
+        #expect(part.output.contains("\"events\":3"), "\(part.output)\(part.errors)")
+        #expect(try tool("import", "N", "q.html").exitCode == 0)
+    }
+
+    /// What a payload says cannot end the block that it stands in, and the policy admits the page's own script alone.
+    @Test func textsOfALogAreNoMarkup() throws {
+        let evil = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)>"
+        try folder.write(SampleCaptures.line(1, Self.frame("7001", evil)), to: "evil")
+        #expect(
+            try tool("ingest", "E", "capture", "evil", "--kind", "gateway", "--as", "</title><b>").exitCode == 0
+        )
+        try FileManager.default.moveItem(atPath: folder.path("E"), toPath: folder.path("<i>E"))
+        #expect(try tool("report", "<i>E", "-o", "p.html", "--as-recorded").exitCode == 0)
+        let text = try page()
+        for tag in ["<script>", "</script>", "<!--", "<img", "<i>E", "<b>"] {
+            let own = tag == "<script>" ? 1 : tag == "</script>" ? 3 : 0
+            #expect(text.components(separatedBy: tag).count - 1 == own, "\(tag)")
+        }
+        #expect(text.contains("default-src 'none'; script-src 'sha256-"))
+        #expect(try tool("import", "M", "p.html").exitCode == 0)
+        #expect(try tool("export", "M").output == tool("export", "<i>E").output)
+    }
+
+    @Test func whatIsNoReportIsSaid() throws {
+        try folder.write("<!DOCTYPE html>\n<p>nothing</p>\n", to: "other.html")
+        let run = try tool("import", "M", "other.html")
+        #expect(run.exitCode == 2 && run.errors.contains("holds no log"), "\(run.errors)")
+        #expect(try tool("report", "L", "-o", "x.html", "--entity", "message:nobody", "--as-recorded").exitCode == 1)
+        #expect(try tool("report", "nowhere", "-o", "x.html").exitCode == 10)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("x.html")))
+    }
+
+    // MARK: - In a browser
+
+    static var chromium: String? {
+        let named = ProcessInfo.processInfo.environment["EVENTLOG_CHROMIUM"].map { [$0] } ?? []
+        return (named + ["/usr/bin/chromium"]).first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// The page behind its script, opened from the disk at an event.
+    private func dom(_ page: String, at sequence: Int) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(Self.chromium))
+        process.arguments = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=\(folder.path("profile"))",
+            "--virtual-time-budget=4000", "--dump-dom", "file://\(folder.path(page))#\(sequence)",
+        ]
+        let (output, errors) = (folder.path("dom"), folder.path("errors"))
+        for name in [output, errors] { try Data().write(to: URL(filePath: name)) }
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
+        try process.run()
+        process.waitUntilExit()
+        return try String(contentsOfFile: output, encoding: .utf8)
+    }
+
+    /// The live messages that the page shows, in order, with their texts.
+    private static func messages(in dom: String) -> [String] {
+        dom.components(separatedBy: "<li class=\"").dropFirst().compactMap { item in
+            guard let entity = item.firstMatch(of: /data-entity="(message:[^"]*)"/)?.1,
+                item.prefix(while: { $0 != "\"" }).split(separator: " ").allSatisfy({ $0 != "gone" }),
+                let text = item.firstMatch(of: /<p class="text" dir="auto">(.*?)<\/p>/.dotMatchesNewlines())?.1
+            else { return nil }
+            let plain = text.replacing(/<del>.*?<\/del>/.dotMatchesNewlines(), with: "")
+                .replacing(/<\/?ins>/, with: "")
+            return "\(entity) \(plain)"
+        }
+    }
+
+    /// At points of the log the page shows the messages that a replay gives there.
+    @Test(.enabled(if: chromium != nil, "chromium is not installed"))
+    func thePageShowsWhatAReplayGives() throws {
+        let edits = [
+            #"{"op":0,"s":91,"t":"MESSAGE_UPDATE","d":{"id":"1005","channel_id":"10","author_id":"7","author_username":"ada","#
+                + #""content":"message 1005 is new","edited_at":"2026-01-02T00:00:00Z","created_at":"2026-01-01T00:00:00Z"}}"#,
+            #"{"op":0,"s":92,"t":"MESSAGE_DELETE","d":{"id":"1006","channel_id":"10"}}"#,
+            Self.frame("1007777", "ab < b & \u{202e}cd <b>bold</b>"),
+        ]
+        try folder.write(
+            edits.enumerated().map { SampleCaptures.line(100 + $0.offset, $0.element) }.joined(),
+            to: "more"
+        )
+        #expect(try tool("ingest", "L", "capture", "more", "--kind", "gateway", "--as", "guild").exitCode == 0)
+        #expect(try tool("report", "L", "-o", "p.html", "--as-recorded").exitCode == 0)
+        for point in [8, 25, 40, 43, 44, 45] {
+            let text = try tool("replay", "L", "--json", "--at", "\(point)").output
+            let state = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            let rows = try #require(state["messages"] as? [[String: Any]])
+            let expected = rows.map { row -> String in
+                let content = (row["content"] as? String ?? "").replacingOccurrences(of: "\u{202e}", with: "\\u202e")
+                    .replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+                    .replacingOccurrences(of: ">", with: "&gt;")
+                return "message:guild/\(row["channel"] ?? "")/\(row["id"] ?? "") \(content)"
+            }
+            let dom = try dom("p.html", at: point)
+            #expect(Self.messages(in: dom) == expected, "at \(point)")
+            #expect(dom.contains("<h2>Event \(point)</h2>"), "at \(point)")
+        }
+    }
+
+    private static func frame(_ id: String, _ content: String) -> String {
+        let message: [String: Any] = [
+            "id": id, "channel_id": "10", "author_id": "7", "author_username": "ada", "content": content,
+            "created_at": "2026-01-03T00:00:00Z", "attachments": [String](),
+        ]
+        let frame: [String: Any] = ["op": 0, "s": 90, "t": "MESSAGE_CREATE", "d": message]
+        let data = (try? JSONSerialization.data(withJSONObject: frame, options: .sortedKeys)) ?? Data()
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// The lines of a block of a page.
+    private static func block(_ id: String, of page: String) throws -> [[String: Any]] {
+        let parts = page.components(separatedBy: "<script type=\"application/x-ndjson\" id=\"\(id)\">\n")
+        let lines = try #require(parts.dropFirst().first).components(separatedBy: "</script>")[0]
+        return try lines.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+}
