@@ -2,7 +2,7 @@
 FROM swift:6.1-bookworm AS build
 RUN apt-get update -q \
     && apt-get install -y -q --no-install-recommends \
-    binutils git liblmdb-dev libsqlite3-dev libssl-dev libyaml-dev libzstd-dev pkg-config
+    binutils git liblmdb-dev libsqlite3-dev libssl-dev libyaml-dev libzstd-dev pkg-config zlib1g-dev
 COPY . /source
 RUN /source/scripts/install --prefix /installed
 # The shared libraries of logtool and git that the next stage lacks, below the folder of this architecture. `ingest git`

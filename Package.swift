@@ -65,6 +65,8 @@ let package = Package(
             pkgConfig: "libzstd",
             providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]
         ),
+        // Without pkg-config: macOS has it in its SDK.
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "JSON", swiftSettings: settings),
         .target(
             name: "EventLog",
@@ -118,7 +120,7 @@ let package = Package(
         ),
         .target(
             name: "Viewer",
-            dependencies: ["EventLog", "JSON", "Projections"],
+            dependencies: ["CZlib", "EventLog", "JSON", "Projections"],
             resources: [.embedInCode("Web/page.js"), .embedInCode("Web/page.css"), .embedInCode("Web/page.html")],
             swiftSettings: settings
         ),
@@ -231,7 +233,7 @@ let package = Package(
             dependencies: [
                 "logtool", "Clients", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON",
                 "Kinds",
-                "CacheTables", "Playback", "Redaction", "Reduction",
+                "CacheTables", "Playback", "Redaction", "Reduction", "Viewer",
                 "StateTrace",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),

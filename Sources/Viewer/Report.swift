@@ -4,16 +4,16 @@ import JSON
 /// One HTML file that shows part of a log, and holds it: the page, the steps and the lines of an export. It opens from a disk, loads
 /// nothing, and `ReportInput` reads the export out of it again.
 ///
-/// The log's content may come from an attacker. It stands in blocks of data that no browser runs or shows by itself, without a `<`;
-/// the page makes text of it and nothing else; and a content security policy admits the page's own script and style alone, by their
-/// hashes.
+/// The log's content may come from an attacker. It stands in blocks of data that no browser runs or shows by itself, as compressed
+/// pieces in base64; the page makes text of it and nothing else; and a content security policy admits the page's own script and style
+/// alone, by their hashes.
 public final class Report {
     private let write: ([UInt8]) throws -> Void
 
     /// The lines by which `ReportInput` finds the export.
-    static let exportBegins = "<script type=\"application/x-ndjson\" id=\"export\">"
+    static let exportBegins = "<script type=\"application/gzip\" id=\"export\">"
     static let ends = "</script>"
-    private static let stepsBegin = "<script type=\"application/x-ndjson\" id=\"steps\">"
+    private static let stepsBegin = "<script type=\"application/gzip\" id=\"steps\">"
 
     /// - Parameter write: Takes the file in pieces.
     public init(_ write: @escaping ([UInt8]) throws -> Void) { self.write = write }
@@ -48,24 +48,25 @@ public final class Report {
         try put("</script>\n</body></html>\n")
     }
 
+    /// Writes lines in pieces of some 256 KiB, each compressed by itself and in base64 on a line of its own.
     private func block(_ begins: String, _ lines: ((_ line: [UInt8]) throws -> Void) throws -> Void) throws {
         try put(begins + "\n")
-        try lines { try write(Self.withoutMarkup($0)) }
+        var piece: [UInt8] = []
+        func writePiece() throws {
+            try put(Base64.encode(try Gzip.compressed(piece)) + "\n")
+            piece.removeAll(keepingCapacity: true)
+        }
+        try lines { line in
+            piece += line
+            if piece.count >= Self.pieceBytes { try writePiece() }
+        }
+        if !piece.isEmpty { try writePiece() }
         try put(Self.ends + "\n")
     }
 
-    private func put(_ text: String) throws { try write(Array(text.utf8)) }
+    private static let pieceBytes = 1 << 18
 
-    /// A line of JSON in which `\u003c` stands for each `<`, which is in strings alone: nothing in it ends the block.
-    static func withoutMarkup(_ line: [UInt8]) -> [UInt8] {
-        guard line.contains(UInt8(ascii: "<")) else { return line }
-        var result: [UInt8] = []
-        result.reserveCapacity(line.count + 64)
-        for byte in line {
-            if byte == UInt8(ascii: "<") { result += Array(#"\u003c"#.utf8) } else { result.append(byte) }
-        }
-        return result
-    }
+    private func put(_ text: String) throws { try write(Array(text.utf8)) }
 
     private static func hash(_ bytes: [UInt8]) -> String { Base64.encode(Hasher256.hash(bytes).bytes) }
 
@@ -104,13 +105,24 @@ public struct ReportInput {
     /// Whether a file that begins with a line is a report.
     public static func isReport(_ first: [UInt8]) -> Bool { first.starts(with: Array("<!DOCTYPE html>".utf8)) }
 
-    /// The line of the export that a line of the file is; `nil` for another one.
-    public mutating func line(_ line: [UInt8]) -> [UInt8]? {
-        if isWithin {
-            isWithin = !line.starts(with: Array(Report.ends.utf8))
-            return isWithin ? line : nil
+    /// The lines of the export that a line of the file holds.
+    ///
+    /// - Throws: `EventLogError` with code `io` if it holds something else, or lines of more than 256 MiB.
+    public mutating func lines(of line: [UInt8]) throws -> [[UInt8]] {
+        guard isWithin else {
+            isWithin = line.elementsEqual(Report.exportBegins.utf8)
+            return []
         }
-        isWithin = line.elementsEqual(Report.exportBegins.utf8)
-        return nil
+        isWithin = !line.starts(with: Array(Report.ends.utf8))
+        guard isWithin else { return [] }
+        guard let member = line.withUnsafeBytes({ Base64.decode($0) }) else {
+            throw EventLogError(.io, operation: "decompress", object: "", reason: "it is no base64")
+        }
+        return try Gzip.decompressed(member, bytesMax: Self.pieceBytesMax).split(separator: UInt8(ascii: "\n")).map(
+            Array.init
+        )
     }
+
+    /// A line of an export has at most 128 MiB.
+    private static let pieceBytesMax = 256 << 20
 }

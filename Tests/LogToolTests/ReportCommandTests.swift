@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Viewer
 @testable import logtool
 
 /// `report` writes a page that holds a log, and `import` makes that log again.
@@ -72,7 +73,9 @@ import Testing
         #expect(try tool("ingest", "L", "capture", "more", "--kind", "gateway", "--as", "guild").exitCode == 0)
         let run = try tool("report", "L", "-o", "p.html")
         #expect(run.exitCode == 0 && run.output.contains("what stays:"), "\(run.errors)")
-        let text = try page()
+        let text = try ["export", "steps"].map { String(decoding: try Self.bytes(of: $0, in: page()), as: UTF8.self) }
+            .joined()
+        #expect(text.contains("MESSAGE_CREATE"))
         let export = try tool("export", "L").output
         for word in ["zanzibar", "kettles", "whistle"] { #expect(export.contains(word) && !text.contains(word)) }
         #expect(try tool("import", "M", "p.html").exitCode == 0)
@@ -193,10 +196,100 @@ import Testing
 
     /// The lines of a block of a page.
     private static func block(_ id: String, of page: String) throws -> [[String: Any]] {
-        let parts = page.components(separatedBy: "<script type=\"application/x-ndjson\" id=\"\(id)\">\n")
-        let lines = try #require(parts.dropFirst().first).components(separatedBy: "</script>")[0]
-        return try lines.split(separator: "\n").map {
-            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        try bytes(of: id, in: page).split(separator: UInt8(ascii: "\n")).map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0)) as? [String: Any])
         }
     }
+
+    private static func bytes(of id: String, in page: String) throws -> [UInt8] {
+        let parts = page.components(separatedBy: "<script type=\"application/gzip\" id=\"\(id)\">\n")
+        let lines = try #require(parts.dropFirst().first).components(separatedBy: "</script>")[0]
+        return try lines.split(separator: "\n").flatMap { line in
+            try Gzip.decompressed(Array(try #require(Data(base64Encoded: String(line)))), bytesMax: 1 << 24)
+        }
+    }
+
+    // MARK: - The pieces
+
+    @Test func piecesComeBackOrAreRefused() throws {
+        var random = SeededGenerator(seed: 5)
+        for count in [0, 1, 1000, 70_000, 400_000] {
+            let bytes = (0..<count).map { _ in UInt8.random(in: 60...70, using: &random) }
+            let member = try Gzip.compressed(bytes)
+            #expect(try Gzip.decompressed(member, bytesMax: 1 << 20) == bytes)
+            #expect(throws: EventLogError.self) { try Gzip.decompressed(Array(member.dropLast(9)), bytesMax: 1 << 20) }
+            if count > 1 {
+                #expect(throws: EventLogError.self) { try Gzip.decompressed(member, bytesMax: count - 1) }
+                var other = member
+                other[member.count / 2] ^= 0x20
+                #expect((try? Gzip.decompressed(other, bytesMax: 1 << 20)) != bytes)
+            }
+        }
+
+        let bomb = try Gzip.compressed([UInt8](repeating: 0, count: 1 << 26))
+        #expect(throws: EventLogError.self) { try Gzip.decompressed(bomb, bytesMax: 1 << 20) }
+        var input = ReportInput()
+        #expect(try input.lines(of: Array("<script type=\"application/gzip\" id=\"export\">".utf8)).isEmpty)
+        #expect(throws: EventLogError.self) { _ = try input.lines(of: Array("no base64!".utf8)) }
+        #expect(throws: EventLogError.self) { _ = try input.lines(of: Array("AAAA".utf8)) }
+    }
+
+    static var node: String? {
+        ["/usr/bin/node", "/usr/local/bin/node"].first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// What the page's script computes, checked by Node's own library.
+    @Test(.enabled(if: node != nil, "node is not installed"))
+    func theScriptComputesWhatItSays() throws {
+        let script = PackageRoot.url.appending(path: "Sources/Viewer/Web/page.js").path
+        try folder.write(Self.checks, to: "checks.js")
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(Self.node))
+        process.arguments = [folder.path("checks.js"), script]
+        let pipe = Pipe()
+        (process.standardOutput, process.standardError) = (pipe, pipe)
+        try process.run()
+        let output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0 && output == "done\n", "\(output)")
+    }
+
+    private static let checks = """
+        const assert = require("assert"), zlib = require("zlib");
+        const { inflated, compare, wordDifference, Timeline } = require(process.argv[2]);
+        let seed = 7;
+        const random = (count) => (seed = (seed * 48271) % 2147483647) % count;
+        for (let round = 0; round < 200; round++) {
+          const bytes = Buffer.from(Array.from({ length: random(5000) }, () => (round % 3 ? 97 + random(4) : random(256))));
+          const member = new Uint8Array(zlib.gzipSync(bytes, { level: random(10), strategy: random(5) }));
+          assert.deepStrictEqual(Buffer.from(inflated(member)), bytes);
+          const text = () => Array.from({ length: random(4) }, () => String.fromCodePoint([97, 233, 0xd7ff, 0xe000, 0xfffd, 0x1f600][random(6)])).join("");
+          const [one, two] = [text(), text()];
+          assert.strictEqual(Math.sign(compare(one, two)), Buffer.compare(Buffer.from(one), Buffer.from(two)));
+          const words = () => Array.from({ length: random(9) }, () => "abcde"[random(5)]).join(" ");
+          const [before, after] = [words(), words()];
+          const parts = wordDifference(before, after);
+          assert.strictEqual(parts.filter(([kind]) => kind !== "new").map(([, text]) => text).join(""), before);
+          assert.strictEqual(parts.filter(([kind]) => kind !== "gone").map(([, text]) => text).join(""), after);
+        }
+        // Back and on again, the rows are the same.
+        const steps = [{}, { sequence: "0", changes: [] }];
+        for (let index = 1; index < 60; index++) {
+          const entity = `message:s/c/${random(6)}`;
+          steps.push({ sequence: String(index), changes: [{ entity, change: ["added", "changed", "deleted", "removed"][random(4)], fields: { content: { b: String(index) } } }] });
+        }
+        const timeline = new Timeline(steps, []);
+        const rows = [];
+        for (let index = 0; index <= timeline.last; index++) {
+          timeline.go(index);
+          rows.push(JSON.stringify([...timeline.rows].sort()));
+        }
+        for (let round = 0; round < 200; round++) {
+          const index = random(timeline.last + 1);
+          timeline.go(index);
+          assert.strictEqual(JSON.stringify([...timeline.rows].sort()), rows[index]);
+        }
+        console.log("done");
+
+        """
 }

@@ -9,6 +9,8 @@ final class ExportInput {
     private var reader = ExportReader()
     /// Finds the export where the input is a report.
     private var report: ReportInput?
+    /// The lines that a piece of the report held, the next one last.
+    private var waiting: [[UInt8]] = []
 
     /// - Parameter operation: what errors call the work, such as `import`.
     init(_ path: String, _ lines: LineReader, for operation: String) {
@@ -28,11 +30,12 @@ final class ExportInput {
 
     /// The next line of the export.
     private func line() throws -> [UInt8]? {
-        while let line = try lines.next() {
+        while waiting.isEmpty {
+            guard let line = try lines.next() else { return nil }
             guard report != nil else { return line }
-            if let found = report?.line(line) { return found }
+            waiting = try read { try report?.lines(of: line).reversed() ?? [] }
         }
-        return nil
+        return waiting.popLast()
     }
 
     /// The next piece; `nil` after the last.
