@@ -160,7 +160,7 @@ final class PlayNumbers: Sendable {
 
 /// Decides who may send requests (I32). Otherwise a page in a browser could read a recording, from its own origin or by
 /// giving this machine's address a name of its own (DNS rebinding).
-struct PlayGate: Sendable {
+package struct PlayGate: Sendable {
     /// Allowed origins besides those of this machine, as in the `Origin` header.
     let origins: Set<String>
 
@@ -179,7 +179,7 @@ struct PlayGate: Sendable {
     }
 
     /// True for a name of this machine, followed by nothing or by a colon and a port (RFC 9110, section 7.2).
-    static func isLocal(_ host: Substring) -> Bool {
+    package static func isLocal(_ host: Substring) -> Bool {
         ["127.0.0.1", "localhost", "[::1]"].contains { name in
             guard host.utf8.starts(with: name.utf8) else { return false }
             let rest = host.utf8.dropFirst(name.utf8.count)

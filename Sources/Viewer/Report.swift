@@ -22,10 +22,12 @@ public final class Report {
     ///
     /// - Parameters:
     ///   - title: The title of the page.
+    ///   - isServed: Whether the page may ask the server that it comes from for what is appended.
     ///   - export: Passes each line of an export to its argument, the header first.
     ///   - steps: Does so with the lines of `Steps`.
     public func write(
         title: String,
+        isServed: Bool = false,
         export: ((_ line: [UInt8]) throws -> Void) throws -> Void,
         steps: ((_ line: [UInt8]) throws -> Void) throws -> Void
     ) throws {
@@ -33,7 +35,7 @@ public final class Report {
         var head = String(decoding: PackageResources.page_html, as: UTF8.self)
         let policy =
             "default-src 'none'; script-src 'sha256-\(Self.hash(script))'; style-src 'sha256-\(Self.hash(style))'; "
-            + "base-uri 'none'; form-action 'none'"
+            + (isServed ? "connect-src 'self'; " : "") + "base-uri 'none'; form-action 'none'"
         for (place, text) in [("POLICY", policy), ("TITLE", Self.escaped(title))] {
             head = Self.replaced(place, by: text, in: head)
         }

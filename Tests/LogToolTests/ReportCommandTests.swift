@@ -125,11 +125,16 @@ import Testing
 
     /// The page behind its script, opened from the disk at an event.
     private func dom(_ page: String, at sequence: Int) throws -> String {
+        try Self.dom(of: "file://\(folder.path(page))#\(sequence)", in: folder)
+    }
+
+    /// What a browser makes of the page at an address.
+    static func dom(of address: String, in folder: TemporaryDirectory) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: try #require(Self.chromium))
         process.arguments = [
             "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=\(folder.path("profile"))",
-            "--virtual-time-budget=4000", "--dump-dom", "file://\(folder.path(page))#\(sequence)",
+            "--virtual-time-budget=4000", "--dump-dom", address,
         ]
         let (output, errors) = (folder.path("dom"), folder.path("errors"))
         for name in [output, errors] { try Data().write(to: URL(filePath: name)) }

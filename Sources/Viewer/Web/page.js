@@ -117,6 +117,14 @@ class Timeline {
     this.go(0);
   }
 
+  /** Adds steps and exported events that came later. */
+  add(lines) {
+    for (const line of lines) {
+      if (line.changes === undefined) this.events.set(line.sequence, line);
+      else this.steps.push(line);
+    }
+  }
+
   get last() {
     return this.steps.length - 1;
   }
@@ -455,6 +463,23 @@ class Page {
     this.drawHistory();
   }
 
+  /** Asks the server that the page comes from for later steps, each second. At the end it stays at the end. */
+  async poll() {
+    const { timeline } = this;
+    const answer = await fetch(`more?after=${timeline.step(timeline.last).sequence}`).catch(() => undefined);
+    if (answer?.ok) {
+      const lines = (await answer.text()).split("\n").filter((line) => line !== "");
+      if (lines.length > 0) {
+        const isAtEnd = timeline.position === timeline.last;
+        timeline.add(lines.map((line) => JSON.parse(line)));
+        byID("slider").max = String(timeline.last);
+        this.drawAxis();
+        if (isAtEnd) this.show(timeline.last);
+      }
+    } else if (answer) return (byID("now").textContent = `No longer followed: ${await answer.text()}`);
+    setTimeout(() => this.poll(), 1000);
+  }
+
   // ---- Left: where things are
 
   /** The channels, lists and tables that have rows, by name. */
@@ -518,7 +543,11 @@ class Page {
     const pinned = this.isPinned ? element("p", { class: "quiet" }, "Stays here; choose it again to follow the steps.") : null;
     const rows = kind === "channel" ? this.drawMessages(`${source}/${id}`) : this.drawRows();
     content.replaceChildren(heading, ...(pinned ? [pinned] : []), rows);
-    content.querySelector(".lit")?.scrollIntoView({ block: "nearest" });
+    const lit = content.querySelector(".lit");
+    if (!lit) return;
+    // Only within the chat: the page itself stays where the reader put it.
+    const [box, row] = [content.getBoundingClientRect(), lit.getBoundingClientRect()];
+    if (row.top < box.top || row.bottom > box.bottom) content.scrollTop += row.top - box.top - (box.height - row.height) / 2;
   }
 
   drawMessages(channel) {
@@ -834,6 +863,7 @@ if (typeof document !== "undefined") {
     ([steps, exported]) => {
       window.page = new Page(new Timeline(steps, exported));
       window.page.follow();
+      if (location.protocol === "http:") window.page.poll();
     },
     (error) => (byID("now").textContent = `The data of this page cannot be read: ${error.message}`),
   );

@@ -66,7 +66,7 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
         let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
         let file = try OutputFile(target, overwrites: yes)
         let progress = output.progress("choosing events")
-        let chosen = try store.read { try Choice(selectors, in: $0, progress) }
+        let chosen = try store.read { try ReportChoice(selectors, in: $0, progress) }
         var (shown, choice, kept) = (store, chosen, Anonymizer.Result?.none)
         if !asRecorded {
             let anonymized = try LogAnonymizing(of: store).run { progress.begin($0) }
@@ -80,20 +80,9 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
         var bytes = 0
         let title = asRecorded ? Directory.split(log.path).name : "A log without its words"
         try shown.read { session in
-            let steps = Steps(
-                title: title,
-                range: choice.range,
-                options: replayOptions,
-                reading: reading.profile.rawValue
-            )
-            let report = Report {
+            try choice.write(session, title: title, reading: reading.profile) {
                 bytes += $0.count
                 try file.add($0)
-            }
-            try report.write(title: title) { line in
-                try choice.export(session, to: line)
-            } steps: { line in
-                try steps.write(of: session, chosen: choice.sequences, isNarrow: choice.isNarrow, to: line)
             }
         }
         progress.end()
@@ -101,9 +90,7 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
         try print(choice, kept, bytes: bytes)
     }
 
-    private var replayOptions: ReplayOptions { StateQuery(profile: reading.profile).replayOptions }
-
-    private func print(_ choice: Choice, _ kept: Anonymizer.Result?, bytes: Int) throws {
+    private func print(_ choice: ReportChoice, _ kept: Anonymizer.Result?, bytes: Int) throws {
         let output = output.standardOutput
         if document.json {
             let members: JSONObject = [
@@ -123,90 +110,5 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
             try output.line("as a log again: logtool import NEW \(file)")
         }
         try output.flush()
-    }
-}
-
-extension ReportCommand {
-    /// The events of a page.
-    private struct Choice {
-        /// `nil` for all.
-        var sequences: Set<SequenceNumber>?
-        let range: ClosedRange<SequenceNumber>
-        let count: Int
-        /// Whether the page shows only what these events change.
-        let isNarrow: Bool
-
-        /// - Throws: `Failure` with exit code 1 if nothing fits.
-        init(_ selectors: SelectorOptions, in session: borrowing ReadSession, _ progress: Progress) throws {
-            guard session.head > .zero else { throw Failure("report: the log has no events", exitCode: Outcome.no) }
-            let part = try PartSelection(selectors, without: [], in: session, progress: progress)
-            var found: [SequenceNumber] = []
-            var total = 0
-            try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
-                if event.isAct { return true }
-                total += 1
-                if part.includes(event) { found.append(event.sequence) }
-                return true
-            }
-            guard let first = found.first, let last = found.last else {
-                throw Failure("report: no event fits", exitCode: Outcome.no)
-            }
-            let isAll = try found.count == total && !session.isPart()
-            isNarrow = selectors.given.contains { ["--source", "--channel", "--entity", "--kind"].contains($0) }
-            (sequences, range, count) = (
-                isAll ? nil : Set(found), isAll ? SequenceNumber(1)...session.head : first...last, found.count
-            )
-        }
-
-        private init(
-            _ choice: Choice,
-            sequences: Set<SequenceNumber>?,
-            range: ClosedRange<SequenceNumber>
-        ) {
-            (self.sequences, self.range) = (sequences, range)
-            (count, isNarrow) = (choice.count, choice.isNarrow)
-        }
-
-        /// The same events in a log that has as many in the same order, and other acts.
-        func moved(from store: EventStore, to other: EventStore) throws -> Choice {
-            guard let sequences else {
-                return Choice(self, sequences: nil, range: SequenceNumber(1)...(try other.read { $0.head }))
-            }
-            let places = try Self.places(in: store).enumerated().filter { sequences.contains($0.element) }.map(\.offset)
-            let there = try Self.places(in: other)
-            let moved = places.filter { $0 < there.count }.map { there[$0] }
-            guard moved.count == places.count, let first = moved.first, let last = moved.last else {
-                throw Failure("report: the anonymized log has fewer events than the log")
-            }
-            return Choice(self, sequences: Set(moved), range: first...last)
-        }
-
-        private static func places(in store: EventStore) throws -> [SequenceNumber] {
-            try store.read { session in
-                var sequences: [SequenceNumber] = []
-                try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
-                    if !event.isAct { sequences.append(event.sequence) }
-                    return true
-                }
-                return sequences
-            }
-        }
-
-        /// Passes the lines of an export of the events, and of the acts that say how they are read, without bookmarks.
-        func export(_ session: borrowing ReadSession, to output: ([UInt8]) throws -> Void) throws {
-            var writer = ExportWriter()
-            guard let sequences else {
-                var header = try session.header()
-                header.bookmarks = [:]
-                try output(writer.line(header))
-                return try session.forEachPiece { try output(writer.line($0)) }
-            }
-            try output(writer.line(session.partHeader(), chosen: "report"))
-            try session.forEachPiece {
-                sequences.contains($0.sequence) || $0.isAct && $0.kind == Decoders.actKind
-            } _: {
-                try output(writer.line($0))
-            }
-        }
     }
 }

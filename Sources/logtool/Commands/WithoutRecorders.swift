@@ -24,6 +24,13 @@ extension PlayCommand {
     }
 }
 
+extension ViewCommand {
+    /// Refuses: this build has no servers.
+    func run() async throws {
+        throw Failure.noRecorders("view")
+    }
+}
+
 extension Failure {
     /// The error for what this build lacks. Exit code 2: the command is right, the program is not.
     static func noRecorders(_ operation: String) -> Failure {
