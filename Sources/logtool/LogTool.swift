@@ -26,7 +26,8 @@ struct LogTool: ParsableCommand {
             CommandGroup(
                 name: "Look",
                 subcommands: [
-                    EventsCommand.self, ReplayCommand.self, ViewCommand.self, SQLCommand.self, StatsCommand.self, GapsCommand.self,
+                    EventsCommand.self, ReplayCommand.self, ViewCommand.self, SQLCommand.self, StatsCommand.self,
+                    GapsCommand.self,
                     DecoderCommand.self, MCPCommand.self,
                 ]
             ),
