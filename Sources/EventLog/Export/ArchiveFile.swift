@@ -77,8 +77,8 @@ public struct ArchiveFile: Hashable, Sendable {
         return "\(place.parent)/\(place.name).archive-"
     }
 
-    /// The level of compression: of the levels that take less than a second for 100,000 frames, the one that takes least room.
-    fileprivate static let level: Int32 = 9
+    /// The level of compression. Level 9 takes 2 to 9 % less room than this one, and up to half as long again; level 3 takes 3 to 5 % more.
+    fileprivate static let level: Int32 = 6
 }
 
 extension ReadSession {

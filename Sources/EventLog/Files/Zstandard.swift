@@ -13,6 +13,8 @@ package final class ZstandardCompressor {
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, Zstandard.windowLogMax)
+        // Commits repeat whole files, which lie far apart.
+        _ = ZSTD_CCtx_setParameter(context, ZSTD_c_enableLongDistanceMatching, 1)
     }
 
     deinit {

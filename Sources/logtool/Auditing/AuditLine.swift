@@ -173,7 +173,7 @@ struct AuditSummary {
         let what = droppedMessages == 1 ? "1 message" : "\(droppedMessages) messages"
         let them = droppedMessages == 1 ? "it" : "them"
         return
-            "what happened to \(what) before compactions dropped \(them) is not listed; look in a copy of the log from before"
+            "what happened to \(what) before compactions dropped \(them) is not listed; read the log with its archives (--with-archive), or a copy from before"
     }
 
     private var unprovedText: String? {

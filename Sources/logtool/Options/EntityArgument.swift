@@ -62,7 +62,7 @@ enum EntityArgument {
         }
         return Failure(
             "find \"\(dropped.entity)\": \(act ?? "one of the compactions dropped it"); "
-                + "look in a copy of the log from before",
+                + "read the log with its archives (--with-archive), or a copy from before",
             exitCode: Outcome.no
         )
     }
