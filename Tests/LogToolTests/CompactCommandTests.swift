@@ -148,7 +148,10 @@ import Testing
                 let run = try ToolRun.run(arguments, in: folder)
                 #expect(run.exitCode == 1)
                 #expect(run.errors.contains("\"message:guild/10/\(id)\": the compaction of \(day) "), "\(run.errors)")
-                #expect(run.errors.contains(", event \(sequence), dropped it; read the log with its archives"), "\(run.errors)")
+                #expect(
+                    run.errors.contains(", event \(sequence), dropped it; read the log with its archives"),
+                    "\(run.errors)"
+                )
             }
         }
         #expect(try tool("history", "L", "message:1040").exitCode == 0)

@@ -62,7 +62,11 @@ import Testing
         #expect(try words(1007) == ["compacted", "stated"])
         #expect(try words(1008) == ["compacted", "stated"])
         #expect(try words(1009).isEmpty && words(1010).isEmpty)
-        #expect(try tool("history", "L", "message:1005").output.contains("compacted  what was before is in the archive, if one was made"))
+        #expect(
+            try tool("history", "L", "message:1005").output.contains(
+                "compacted  what was before is in the archive, if one was made"
+            )
+        )
         // All events that name it, repeats and reactions too.
         func events(_ id: Int) throws -> Int {
             try tool("events", "L", "--entity", "message:\(id)", "--jsonl").output.split(separator: "\n").count
