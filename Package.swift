@@ -121,7 +121,10 @@ let package = Package(
         .target(
             name: "Viewer",
             dependencies: ["CZlib", "EventLog", "JSON", "Projections"],
-            resources: [.embedInCode("Web/page.js"), .embedInCode("Web/page.css"), .embedInCode("Web/page.html")],
+            resources: [
+                .embedInCode("Web/data.js"), .embedInCode("Web/page.js"), .embedInCode("Web/page.css"),
+                .embedInCode("Web/page.html"),
+            ],
             swiftSettings: settings
         ),
         .target(

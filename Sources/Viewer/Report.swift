@@ -14,6 +14,7 @@ public final class Report {
     static let exportBegins = "<script type=\"application/gzip\" id=\"export\">"
     static let ends = "</script>"
     private static let stepsBegin = "<script type=\"application/gzip\" id=\"steps\">"
+    private static let otherBegins = "<script type=\"application/gzip\" id=\"other\">"
 
     /// - Parameter write: Takes the file in pieces.
     public init(_ write: @escaping ([UInt8]) throws -> Void) { self.write = write }
@@ -25,13 +26,15 @@ public final class Report {
     ///   - isServed: Whether the page may ask the server that it comes from for what is appended.
     ///   - export: Passes each line of an export to its argument, the header first.
     ///   - steps: Does so with the lines of `Steps`.
+    ///   - other: Does so with the lines of another reading of the same events; with no lines for a page of one reading.
     public func write(
         title: String,
         isServed: Bool = false,
         export: ((_ line: [UInt8]) throws -> Void) throws -> Void,
-        steps: ((_ line: [UInt8]) throws -> Void) throws -> Void
+        steps: ((_ line: [UInt8]) throws -> Void) throws -> Void,
+        other: ((_ line: [UInt8]) throws -> Void) throws -> Void = { _ in }
     ) throws {
-        let (script, style) = (PackageResources.page_js, PackageResources.page_css)
+        let (script, style) = (PackageResources.data_js + PackageResources.page_js, PackageResources.page_css)
         var head = String(decoding: PackageResources.page_html, as: UTF8.self)
         let policy =
             "default-src 'none'; script-src 'sha256-\(Self.hash(script))'; style-src 'sha256-\(Self.hash(style))'; "
@@ -45,16 +48,20 @@ public final class Report {
         try put("</style>" + parts.1)
         try block(Self.exportBegins, export)
         try block(Self.stepsBegin, steps)
+        try block(Self.otherBegins, other)
         try put("<script>")
         try write(script)
         try put("</script>\n</body></html>\n")
     }
 
-    /// Writes lines in pieces of some 256 KiB, each compressed by itself and in base64 on a line of its own.
+    /// Writes lines in pieces of some 256 KiB, each compressed by itself and in base64 on a line of its own. Without lines there is
+    /// no block.
     private func block(_ begins: String, _ lines: ((_ line: [UInt8]) throws -> Void) throws -> Void) throws {
-        try put(begins + "\n")
         var piece: [UInt8] = []
+        var isOpen = false
         func writePiece() throws {
+            if !isOpen { try put(begins + "\n") }
+            isOpen = true
             try put(Base64.encode(try Gzip.compressed(piece)) + "\n")
             piece.removeAll(keepingCapacity: true)
         }
@@ -63,7 +70,7 @@ public final class Report {
             if piece.count >= Self.pieceBytes { try writePiece() }
         }
         if !piece.isEmpty { try writePiece() }
-        try put(Self.ends + "\n")
+        if isOpen { try put(Self.ends + "\n") }
     }
 
     private static let pieceBytes = 1 << 18

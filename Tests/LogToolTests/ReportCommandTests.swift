@@ -189,6 +189,46 @@ import Testing
         }
     }
 
+    /// A page that begins later has the state before, deleted messages among it; one of two readings shows both.
+    @Test(.enabled(if: chromium != nil, "chromium is not installed"))
+    func thePageShowsTwoReadings() throws {
+        let scenario = PackageRoot.url.appending(path: "Fixtures/events/retrocast-replays-are-appended/events.ndjson")
+        let run = try tool("ingest", "T", "capture", scenario.path)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let against = ["--against", "#retrocast-web"]
+        let report = try ToolRun.run(["report", "T", "-o", "p.html", "--as-recorded"] + against, in: folder)
+        #expect(report.exitCode == 0, "\(report.errors)")
+        let bisection = try tool(
+            "bisect",
+            "T",
+            "--profile",
+            "retrocast-web",
+            "--when",
+            "duplicate(messages, content)"
+        ).output
+        let first = try #require(bisection.firstMatch(of: /first: event (\d+)/)?.1)
+        let dom = try dom("p.html", at: try #require(Int(first)))
+        #expect(dom.contains("which differs first at event \(first)"))
+        let readings = dom.components(separatedBy: "<section><h3>").dropFirst()
+        #expect(readings.map { String($0.prefix { $0 != "<" }) } == ["As canonical", "As retrocast-web"])
+        let counts = readings.map {
+            $0.components(separatedBy: "<aside")[0].components(separatedBy: "data-entity").count - 1
+        }
+        #expect(counts.first.map { $0 + 1 } == counts.last)
+        #expect(dom.contains("differs"))
+
+        let delete = #"{"op":0,"s":92,"t":"MESSAGE_DELETE","d":{"id":"1006","channel_id":"10"}}"#
+        try folder.write(
+            SampleCaptures.line(100, delete) + SampleCaptures.line(101, Self.frame("1777", "new")),
+            to: "more"
+        )
+        #expect(try tool("ingest", "L", "capture", "more", "--kind", "gateway", "--as", "guild").exitCode == 0)
+        #expect(try tool("report", "L", "-o", "q.html", "--as-recorded", "--from", "head").exitCode == 0)
+        let later = try self.dom("q.html", at: 44)
+        #expect(later.contains("<del>message 6</del>") && !Self.messages(in: later).contains { $0.contains("1006") })
+        #expect(Self.messages(in: later).count == 40)
+    }
+
     private static func frame(_ id: String, _ content: String) -> String {
         let message: [String: Any] = [
             "id": id, "channel_id": "10", "author_id": "7", "author_username": "ada", "content": content,
@@ -246,7 +286,7 @@ import Testing
     /// What the page's script computes, checked by Node's own library.
     @Test(.enabled(if: node != nil, "node is not installed"))
     func theScriptComputesWhatItSays() throws {
-        let script = PackageRoot.url.appending(path: "Sources/Viewer/Web/page.js").path
+        let script = PackageRoot.url.appending(path: "Sources/Viewer/Web/data.js").path
         try folder.write(Self.checks, to: "checks.js")
         let process = Process()
         process.executableURL = URL(filePath: try #require(Self.node))
@@ -261,7 +301,7 @@ import Testing
 
     private static let checks = """
         const assert = require("assert"), zlib = require("zlib");
-        const { inflated, compare, wordDifference, Timeline } = require(process.argv[2]);
+        const { inflated, compare, wordDifference, partings, Timeline } = require(process.argv[2]);
         let seed = 7;
         const random = (count) => (seed = (seed * 48271) % 2147483647) % count;
         for (let round = 0; round < 200; round++) {
@@ -289,6 +329,11 @@ import Testing
           timeline.go(index);
           rows.push(JSON.stringify([...timeline.rows].sort()));
         }
+        assert.deepStrictEqual(partings(timeline, new Timeline(steps, [])), []);
+        const [these, those] = [structuredClone(steps), structuredClone(steps)];
+        these[31].changes[0].change = those[31].changes[0].change = "changed";
+        those[31].changes[0].fields.content.b = "other";
+        assert.deepStrictEqual(partings(new Timeline(these, []), new Timeline(those, [])), [30]);
         for (let round = 0; round < 200; round++) {
           const index = random(timeline.last + 1);
           timeline.go(index);

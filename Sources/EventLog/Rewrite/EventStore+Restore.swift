@@ -6,8 +6,6 @@ public struct RestorationResult: Sendable {
     public let undone: [SequenceNumber]
     /// The act that names them.
     public let act: SequenceNumber
-    /// Bytes of the log's file, before and after.
-    public let bytes: (before: UInt64, after: UInt64)
 }
 
 extension EventStore {
@@ -40,12 +38,7 @@ extension EventStore {
             try plan.check(path: path)
             let copy = try decidedCopy(plan, from: old, to: target, restoring: restoration)
             let result = try switchOver(plan, copy, from: old, to: target)
-            return RestorationResult(
-                restored: restoration.count,
-                undone: undone,
-                act: result.act,
-                bytes: (result.bytesBefore, result.bytesAfter)
-            )
+            return RestorationResult(restored: restoration.count, undone: undone, act: result.act)
         }
     }
 
@@ -93,9 +86,10 @@ extension EventStore {
         try directory.write(LogFormat(identity: identity))
     }
 
-    /// Whether the log holds every event of an archive, so that there is nothing to bring back.
+    /// Whether the log holds every event of an archive, so that there is nothing to bring back. Reads the archive to its end, or
+    /// to the first event that the log lacks or has otherwise.
     ///
-    /// - Throws: `EventLogError` with code `invalidArgument` if it holds another event at the place of one.
+    /// - Throws: what the archive throws; `EventLogError` if the log cannot be read.
     public func holdsAll(of archive: Archive) throws -> Bool {
         try read { session in
             guard try session.identity() == archive.header.identity,

@@ -132,7 +132,8 @@ public enum Compaction {
         var summary = plan.summary(bytes: bytes)
         summary.archive = archive
         if archive != nil, case .besideLog = archiving, let max = policy.archivesMax {
-            summary.removedArchives = try ArchiveFile.prune(beside: store, keeping: max)
+            // The compaction is done: one that cannot be removed stays.
+            summary.removedArchives = ArchiveFile.prune(beside: store, keeping: max)
         }
         return summary
     }

@@ -1,275 +1,4 @@
-"use strict";
-// The page of a report: shows the steps of a log (eventlog.steps/1) and the events behind them. Everything that comes from the log
-// becomes text; nothing of it becomes markup.
-
-// ---- Data
-
-/** The JSON values of a block of data: each of its lines is a gzip member in base64, with lines of JSON. */
-async function values(text) {
-  const pieces = await Promise.all(text.split("\n").filter((line) => line !== "").map(decompressed));
-  return pieces.flatMap((piece) => piece.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line)));
-}
-
-async function decompressed(base64) {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const plain =
-    typeof DecompressionStream === "undefined"
-      ? inflated(bytes)
-      : await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-  return new TextDecoder().decode(plain);
-}
-
-/** What a gzip member without optional fields expands to (RFC 1951 and 1952), for browsers that cannot do it themselves. */
-function inflated(bytes) {
-  const bases = (extra, first) => extra.map(((next) => (bits) => ((next += 1 << bits), next - (1 << bits)))(first));
-  const lengthBits = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0];
-  const distanceBits = [0, 0, 0, 0, ...Array.from({ length: 26 }, (_, index) => (index >> 1) + 1)];
-  const [lengths, distances] = [bases(lengthBits, 3), bases(distanceBits, 1)];
-  lengths[28] = 258;
-  const size = new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 4).getUint32(0, true);
-  const output = new Uint8Array(size);
-  let [place, bit, end] = [10, 0, 0];
-  const take = (count) => {
-    let value = 0;
-    for (let index = 0; index < count; index++) {
-      value |= ((bytes[place] >> bit) & 1) << index;
-      if (++bit === 8) [bit, place] = [0, place + 1];
-    }
-    return value;
-  };
-  const table = (sizes) => {
-    const counts = new Array(16).fill(0);
-    for (const count of sizes) counts[count]++;
-    counts[0] = 0;
-    const starts = [0];
-    for (let index = 1; index < 16; index++) starts[index] = starts[index - 1] + counts[index - 1];
-    const symbols = [];
-    sizes.forEach((count, symbol) => {
-      if (count > 0) symbols[starts[count]++] = symbol;
-    });
-    return { counts, symbols };
-  };
-  const symbol = ({ counts, symbols }) => {
-    let [code, first, index] = [0, 0, 0];
-    for (let length = 1; length < 16; length++) {
-      code |= take(1);
-      if (code - counts[length] < first) return symbols[index + code - first];
-      index += counts[length];
-      first = (first + counts[length]) << 1;
-      code <<= 1;
-    }
-    throw new Error("the data is damaged");
-  };
-  const fixed = [
-    table(Array.from({ length: 288 }, (_, index) => (index < 144 ? 8 : index < 256 ? 9 : index < 280 ? 7 : 8))),
-    table(new Array(30).fill(5)),
-  ];
-  const dynamic = () => {
-    const [literals, offsets, codes] = [take(5) + 257, take(5) + 1, take(4) + 4];
-    const sizes = new Array(19).fill(0);
-    const order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
-    for (let index = 0; index < codes; index++) sizes[order[index]] = take(3);
-    const lengthTable = table(sizes);
-    const all = [];
-    while (all.length < literals + offsets) {
-      const next = symbol(lengthTable);
-      if (next < 16) all.push(next);
-      else if (next === 16) all.push(...new Array(3 + take(2)).fill(all[all.length - 1]));
-      else all.push(...new Array(next === 17 ? 3 + take(3) : 11 + take(7)).fill(0));
-    }
-    return [table(all.slice(0, literals)), table(all.slice(literals))];
-  };
-  for (let isLast = false; !isLast; ) {
-    isLast = take(1) === 1;
-    const kind = take(2);
-    if (kind === 0) {
-      if (bit > 0) [bit, place] = [0, place + 1];
-      const count = bytes[place] | (bytes[place + 1] << 8);
-      output.set(bytes.subarray(place + 4, place + 4 + count), end);
-      [place, end] = [place + 4 + count, end + count];
-      continue;
-    }
-    const [literals, offsets] = kind === 1 ? fixed : dynamic();
-    for (let next = symbol(literals); next !== 256; next = symbol(literals)) {
-      if (next < 256) output[end++] = next;
-      else {
-        const count = lengths[next - 257] + take(lengthBits[next - 257]);
-        const code = symbol(offsets);
-        const distance = distances[code] + take(distanceBits[code]);
-        for (let index = 0; index < count; index++, end++) output[end] = output[end - distance];
-      }
-    }
-  }
-  return output;
-}
-
-/** The steps of a log, and the rows at one of them. Step 0 is the state before the first event. */
-class Timeline {
-  /** Made of the values of the two blocks. */
-  constructor(steps, exported) {
-    this.header = steps[0];
-    this.steps = steps.slice(1);
-    this.events = new Map(exported.filter((line) => line.sequence !== undefined).map((line) => [line.sequence, line]));
-    this.rows = new Map();
-    this.channels = new Map();
-    this.undo = [];
-    this.position = -1;
-    this.go(0);
-  }
-
-  /** Adds steps and exported events that came later. */
-  add(lines) {
-    for (const line of lines) {
-      if (line.changes === undefined) this.events.set(line.sequence, line);
-      else this.steps.push(line);
-    }
-  }
-
-  get last() {
-    return this.steps.length - 1;
-  }
-
-  step(index = this.position) {
-    return this.steps[index];
-  }
-
-  /** The exported event of a step; undefined for the first state. */
-  event(index = this.position) {
-    return this.events.get(this.steps[index].sequence);
-  }
-
-  /** The index of the last step whose event is not after a sequence. */
-  indexOf(sequence) {
-    let [low, high] = [0, this.last];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (BigInt(this.steps[middle].sequence) <= sequence) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
-
-  /** Goes to a step. What the way there changed is put right again by what each step noted. */
-  go(index) {
-    const target = Math.max(0, Math.min(index, this.last));
-    while (this.position < target) this.forward();
-    while (this.position > target) this.backward();
-  }
-
-  forward() {
-    const step = this.steps[++this.position];
-    const before = [];
-    for (const change of step.changes) {
-      const known = this.rows.get(change.entity);
-      before.push([change.entity, known]);
-      this.put(change.entity, changed(known, change, step.orders));
-    }
-    this.undo[this.position] = before;
-  }
-
-  backward() {
-    for (const [entity, row] of this.undo[this.position--].slice().reverse()) this.put(entity, row);
-  }
-
-  put(entity, row) {
-    if (row === undefined) this.rows.delete(entity);
-    else this.rows.set(entity, row);
-    const name = parts(entity);
-    if (name.kind !== "message") return;
-    const key = name.parts[0] + "/" + name.parts[1];
-    let ids = this.channels.get(key);
-    if (!ids) this.channels.set(key, (ids = new Set()));
-    if (row === undefined) ids.delete(entity);
-    else ids.add(entity);
-  }
-
-  /** The messages of a channel in the remote's order; those that are deleted stay where they stood. */
-  messages(channel) {
-    const rows = [...(this.channels.get(channel) ?? [])].map((entity) => this.rows.get(entity));
-    return rows.sort((left, right) => compare(left.order ?? "", right.order ?? "") || compare(left.entity, right.entity));
-  }
-}
-
-/** A row with a change: whole where it is new, else with the members that changed. */
-function changed(known, change, orders) {
-  if (change.change === "removed") return undefined;
-  const row = { ...(known ?? { entity: change.entity, fields: {} }) };
-  row.fields = { ...row.fields };
-  for (const [name, values] of Object.entries(change.fields)) {
-    if (values.b === undefined) delete row.fields[name];
-    else row.fields[name] = values.b;
-  }
-  if (change.change === "deleted") row.isGone = true;
-  if (change.change === "restored") row.isGone = false;
-  const order = orders?.[change.entity];
-  if (order !== undefined) row.order = order;
-  return row;
-}
-
-/** Compares texts by their UTF-8 bytes, as the log orders them. */
-function compare(left, right) {
-  const count = Math.min(left.length, right.length);
-  for (let index = 0; index < count; index++) {
-    const [here, there] = [left.charCodeAt(index), right.charCodeAt(index)];
-    if (here !== there) return rank(here) - rank(there);
-  }
-  return left.length - right.length;
-}
-
-/** A code unit in the order of UTF-8: the halves of a pair stand for code points behind all others. */
-function rank(unit) {
-  if (unit < 0xd800) return unit;
-  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
-}
-
-/** The kind and the parts of an entity's name; `%2F` and its like stand for slashes within a part. */
-function parts(entity) {
-  const colon = entity.indexOf(":");
-  return { kind: entity.slice(0, colon), parts: entity.slice(colon + 1).split("/") };
-}
-
-function decoded(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
-
-/** The words of two texts, as [kind, words]: "same", "gone" or "new". Long texts are compared as a whole. */
-function wordDifference(before, after) {
-  const [a, b] = [before.split(/(\s+)/), after.split(/(\s+)/)];
-  if (a.length * b.length > 250000) return [["gone", before], ["new", after]];
-  const length = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      length[i][j] = a[i] === b[j] ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
-  const found = [];
-  const add = (kind, text) => {
-    if (found.length > 0 && found[found.length - 1][0] === kind) found[found.length - 1][1] += text;
-    else found.push([kind, text]);
-  };
-  let [i, j] = [0, 0];
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
-      add("same", a[i++]);
-      j++;
-    } else if (j === b.length || (i < a.length && length[i + 1][j] >= length[i][j + 1])) add("gone", a[i++]);
-    else add("new", b[j++]);
-  }
-  return found;
-}
-
-/** What a step is marked as on the axis; undefined where nothing is. */
-function markOf(step, event) {
-  const kinds = new Set(step.changes.map((change) => change.change + " " + parts(change.entity).kind));
-  if (kinds.has("added issue")) return "issue";
-  if (kinds.has("deleted message")) return "delete";
-  if (kinds.has("changed message") || kinds.has("restored message")) return "edit";
-  if (event?.kind === "recorder.gap/1") return "gap";
-  if (event?.kind === "recorder.link/1") return "link";
-  return undefined;
-}
+// The page: draws what data.js gives. Everything that comes from the log becomes text; nothing of it becomes markup.
 
 // ---- Elements
 
@@ -299,8 +28,11 @@ const time = (text) => (text ?? "").replace("T", " ").replace(/\.?0*Z$/, "");
 // ---- The page
 
 class Page {
-  constructor(timeline) {
+  /** The other timeline, if there is one, is of another reading of the same events. */
+  constructor(timeline, other) {
     this.timeline = timeline;
+    this.other = other;
+    this.partings = other ? partings(timeline, other) : [];
     this.place = undefined;
     this.chosen = undefined;
     this.timer = undefined;
@@ -315,6 +47,10 @@ class Page {
     const { header, last } = this.timeline;
     byID("about").textContent =
       `${last} steps, events ${header.from} to ${header.to} of ${header.size}, read as ${header.profile}; root ${header.root}`;
+    if (this.other) {
+      const first = this.partings.length > 0 ? `differs first at event ${this.timeline.step(this.partings[0]).sequence}` : "says the same";
+      byID("about").textContent += `; beside it as ${this.other.header.profile}, which ${first}`;
+    }
     byID("slider").max = String(last);
     this.drawAxis();
   }
@@ -352,6 +88,9 @@ class Page {
     click("last", () => this.show(this.timeline.last));
     click("play", () => this.play());
     click("help-open", () => this.help());
+    byID("density").addEventListener("click", (event) =>
+      this.show(Math.round((event.offsetX / event.target.clientWidth) * this.timeline.last)),
+    );
     byID("slider").addEventListener("input", (event) => this.show(Number(event.target.value)));
     byID("sequence").addEventListener("change", (event) => this.goTo(event.target.value));
     byID("search").addEventListener("input", (event) => this.search(event.target.value));
@@ -382,6 +121,8 @@ class Page {
       " ": () => this.play(),
       n: () => this.mark(1),
       p: () => this.mark(-1),
+      d: () => this.part(1),
+      D: () => this.part(-1),
       "+": () => this.faster(1),
       "-": () => this.faster(-1),
       "/": () => byID("search").focus(),
@@ -407,6 +148,12 @@ class Page {
   /** Goes to the next edit, deletion, gap, reconnection or issue. */
   mark(direction) {
     this.seek(direction, (step, index) => markOf(step, this.timeline.event(index)) !== undefined);
+  }
+
+  /** Goes to the next step at which the two readings begin to differ in something. */
+  part(direction) {
+    const steps = new Set(this.partings);
+    this.seek(direction, (_, index) => steps.has(index));
   }
 
   seek(direction, isWanted) {
@@ -447,6 +194,7 @@ class Page {
 
   show(index) {
     this.timeline.go(index);
+    this.other?.go(index);
     const { timeline } = this;
     const [step, event] = [timeline.step(), timeline.event()];
     byID("slider").value = String(timeline.position);
@@ -467,7 +215,8 @@ class Page {
   async poll() {
     const { timeline } = this;
     const answer = await fetch(`more?after=${timeline.step(timeline.last).sequence}`).catch(() => undefined);
-    if (answer?.ok) {
+    if (!answer) return (byID("now").textContent = "No longer followed: logtool view has ended.");
+    if (answer.ok) {
       const lines = (await answer.text()).split("\n").filter((line) => line !== "");
       if (lines.length > 0) {
         const isAtEnd = timeline.position === timeline.last;
@@ -476,7 +225,7 @@ class Page {
         this.drawAxis();
         if (isAtEnd) this.show(timeline.last);
       }
-    } else if (answer) return (byID("now").textContent = `No longer followed: ${await answer.text()}`);
+    } else return (byID("now").textContent = `No longer followed: ${await answer.text()}`);
     setTimeout(() => this.poll(), 1000);
   }
 
@@ -541,8 +290,11 @@ class Page {
     const [kind, source, id] = this.place.split("\n");
     const heading = element("h2", { dir: "auto" }, shown(this.title(this.place)));
     const pinned = this.isPinned ? element("p", { class: "quiet" }, "Stays here; choose it again to follow the steps.") : null;
-    const rows = kind === "channel" ? this.drawMessages(`${source}/${id}`) : this.drawRows();
-    content.replaceChildren(heading, ...(pinned ? [pinned] : []), rows);
+    const readings = (this.other ? [this.timeline, this.other] : [this.timeline]).map((timeline) => {
+      const rows = kind === "channel" ? this.drawMessages(timeline, `${source}/${id}`) : this.drawRows(timeline);
+      return this.other ? element("section", {}, element("h3", {}, `As ${timeline.header.profile}`), rows) : rows;
+    });
+    content.replaceChildren(heading, ...(pinned ? [pinned] : []), element("div", { class: this.other ? "readings" : undefined }, ...readings));
     const lit = content.querySelector(".lit");
     if (!lit) return;
     // Only within the chat: the page itself stays where the reader put it.
@@ -550,11 +302,15 @@ class Page {
     if (row.top < box.top || row.bottom > box.bottom) content.scrollTop += row.top - box.top - (box.height - row.height) / 2;
   }
 
-  drawMessages(channel) {
-    const messages = this.timeline.messages(channel);
-    const changes = new Map(
-      this.timeline.position > 0 ? this.timeline.step().changes.map((change) => [change.entity, change]) : [],
-    );
+  /** The classes of a row: lit where the step changed it, gone, and differing from the other reading. */
+  classes(row, isLit, ...others) {
+    const differs = this.other && sayings(this.timeline.rows.get(row.entity)) !== sayings(this.other.rows.get(row.entity));
+    return [isLit ? "lit" : "", row.isGone ? "gone" : "", differs ? "differs" : "", ...others].join(" ").trim();
+  }
+
+  drawMessages(timeline, channel) {
+    const messages = timeline.messages(channel);
+    const changes = new Map(timeline.position > 0 ? timeline.step().changes.map((change) => [change.entity, change]) : []);
     const lit = messages.findIndex((row) => changes.has(row.entity));
     const end = lit < 0 ? messages.length : Math.min(messages.length, lit + this.shownMax / 2);
     const start = Math.max(0, end - this.shownMax);
@@ -565,7 +321,7 @@ class Page {
       const above = parent === undefined ? undefined : `message:${name[0]}/${name[1]}/${encoded(parent)}`;
       const depth = above === undefined ? 0 : Math.min(8, (depths.get(above) ?? 0) + 1);
       depths.set(row.entity, depth);
-      return this.drawMessage(row, depth, above, changes.get(row.entity));
+      return this.drawMessage(row, depth, above && [above, timeline.rows.get(above)], changes.get(row.entity));
     });
     const more = (count, where) =>
       count > 0
@@ -596,17 +352,24 @@ class Page {
             ),
           )
         : element("p", { class: "text", dir: "auto" }, row.isGone ? element("del", {}, shown(fields.content ?? "")) : shown(fields.content ?? ""));
-    const parent = above === undefined ? undefined : this.timeline.rows.get(above);
+    const parent = above?.[1];
     const notes = [
       time(fields.createdAt),
       fields.editedAt ? `edited ${time(fields.editedAt)}` : undefined,
       row.isGone ? `deleted${fields.deletedBy ? " by " + shown(fields.deletedBy) : ""}` : undefined,
       fields.revisions > 1 ? `${fields.revisions} versions` : undefined,
-      parent ? `answers ${shown(parent.fields.authorName ?? parent.fields.author ?? "somebody")}` : above ? "answers what is not here" : undefined,
+      above && !parent ? "answers what is not here" : undefined,
     ].filter((note) => note);
+    const answered =
+      parent &&
+      element(
+        "button",
+        { type: "button", class: "link", onclick: () => this.chooseEntity(above[0]) },
+        `answers ${shown(parent.fields.authorName ?? parent.fields.author ?? "somebody")}`,
+      );
     return element(
       "li",
-      { class: [change ? "lit" : "", row.isGone ? "gone" : "", `depth-${depth}`].join(" ").trim(), "data-entity": row.entity },
+      { class: this.classes(row, change !== undefined, `depth-${depth}`), "data-entity": row.entity },
       element(
         "button",
         { type: "button", class: "who", title: "Its history", onclick: () => this.chooseEntity(row.entity) },
@@ -614,19 +377,21 @@ class Page {
       ),
       " ",
       element("span", { class: "quiet" }, notes.join(" · ")),
+      answered ? " " : null,
+      answered,
       text,
     );
   }
 
   /** Items, sessions, rows and whatever else has a row: a table of their members. */
-  drawRows() {
-    const changes = new Set(this.timeline.position > 0 ? this.timeline.step().changes.map((change) => change.entity) : []);
-    const rows = [...this.timeline.rows.values()].filter((row) => placeOf(row.entity) === this.place);
+  drawRows(timeline) {
+    const changes = new Set(timeline.position > 0 ? timeline.step().changes.map((change) => change.entity) : []);
+    const rows = [...timeline.rows.values()].filter((row) => placeOf(row.entity) === this.place);
     rows.sort((left, right) => compare(left.entity, right.entity));
     const items = rows.slice(0, this.shownMax).map((row) =>
       element(
         "li",
-        { class: [changes.has(row.entity) ? "lit" : "", row.isGone ? "gone" : ""].join(" ").trim(), "data-entity": row.entity },
+        { class: this.classes(row, changes.has(row.entity)), "data-entity": row.entity },
         element(
           "button",
           { type: "button", class: "who", title: "Its history", onclick: () => this.chooseEntity(row.entity) },
@@ -680,9 +445,16 @@ class Page {
       element("pre", { dir: "auto", tabindex: "0", "aria-label": "Payload" }, shown(pretty(event))),
       element("h3", {}, "Copy as command"),
       this.copyable(command),
-      this.copyable(`logtool replay LOG --at ${event.sequence}`),
+      this.copyable(this.replayCommand(event.sequence)),
       this.copyable(`logtool prove LOG ${event.sequence}`),
     );
+  }
+
+  /** The command that prints what is shown. */
+  replayCommand(sequence) {
+    const [kind, source, id] = (this.place ?? "").split("\n");
+    const channel = kind === "channel" ? ` --channel ${quoted(`${source}/${id}`)}` : "";
+    return `logtool replay LOG --at ${sequence}${channel}`;
   }
 
   drawField(name, values) {
@@ -746,7 +518,7 @@ class Page {
     section.replaceChildren(
       element("h2", {}, "History of ", element("bdi", {}, shown(this.chosen))),
       element("button", { type: "button", onclick: () => this.chooseEntity(this.chosen) }, "close"),
-      this.copyable(`logtool history LOG '${this.chosen.replaceAll("'", "'\\''")}'`),
+      this.copyable(`logtool history LOG ${quoted(this.chosen)}`),
       element("ol", { class: "strip" }, ...items),
     );
   }
@@ -787,6 +559,7 @@ class Page {
       ["Space", "play, stop"],
       ["+ −", "faster, slower"],
       ["n p", "the next, the last edit, deletion, gap, reconnection or issue"],
+      ["d D", "the next, the last event at which two readings begin to differ"],
       ["/", "search"],
       ["c e", "to the chat, to the event"],
       ["Esc", "close what is open"],
@@ -810,18 +583,14 @@ class Page {
   }
 }
 
-/** The place of a thing: the channel of a message, the list of an item, the table of a row; undefined for what has none. */
-function placeOf(entity) {
-  const name = parts(entity);
-  if (name.kind === "message" || name.kind === "channel") return `channel\n${name.parts[0]}\n${name.parts[1]}`;
-  if (name.kind === "issue") return `issues\n${name.parts[0]}`;
-  if (name.parts.length > 2) return `${name.kind}\n${name.parts[0]}\n${name.parts[1]}`;
-  return name.parts.length === 2 ? `${name.kind}\n${name.parts[0]}` : undefined;
-}
-
 /** An id as a part of an entity's name. */
 function encoded(id) {
   return String(id).replaceAll("%", "%25").replaceAll("/", "%2F");
+}
+
+/** A word as a shell takes it. */
+function quoted(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** The members of a row on one line. */
@@ -857,16 +626,12 @@ function copy(code) {
 
 // ---- Begin
 
-if (typeof document !== "undefined") {
-  const blocks = ["steps", "export"].map((id) => values(byID(id).textContent));
-  Promise.all(blocks).then(
-    ([steps, exported]) => {
-      window.page = new Page(new Timeline(steps, exported));
-      window.page.follow();
-      if (location.protocol === "http:") window.page.poll();
-    },
-    (error) => (byID("now").textContent = `The data of this page cannot be read: ${error.message}`),
-  );
-} else {
-  module.exports = { values, inflated, Timeline, compare, wordDifference, markOf, placeOf, parts };
-}
+const blocks = ["steps", "export", "other"].map((id) => values(byID(id)?.textContent ?? ""));
+Promise.all(blocks).then(
+  ([steps, exported, other]) => {
+    window.page = new Page(new Timeline(steps, exported), other.length > 0 ? new Timeline(other, exported) : undefined);
+    window.page.follow();
+    if (location.protocol === "http:") window.page.poll();
+  },
+  (error) => (byID("now").textContent = `The data of this page cannot be read: ${error.message}`),
+);

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Clients
 import EventLog
 import Projections
@@ -86,23 +87,41 @@ struct ReportChoice {
     }
 
     /// Writes the page of the events.
+    ///
+    /// - Parameter other: Another reading, which the page shows beside the first one.
     func write(
         _ session: borrowing ReadSession,
         title: String,
         reading: Profile,
+        against other: Profile? = nil,
         isServed: Bool = false,
         to output: @escaping ([UInt8]) throws -> Void
     ) throws {
-        let steps = Steps(
-            title: title,
-            range: range,
-            options: StateQuery(profile: reading).replayOptions,
-            reading: reading.rawValue
-        )
-        try Report(output).write(title: title, isServed: isServed) { line in
-            try export(session, to: line)
-        } steps: { line in
+        func write(_ reading: Profile, of session: borrowing ReadSession, _ line: ([UInt8]) throws -> Void) throws {
+            let options = StateQuery(profile: reading).replayOptions
+            let steps = Steps(title: title, range: range, options: options, reading: reading.rawValue)
             try steps.write(of: session, chosen: sequences, isNarrow: isNarrow, to: line)
         }
+        try Report(output).write(title: title, isServed: isServed) {
+            try export(session, to: $0)
+        } steps: {
+            try write(reading, of: session, $0)
+        } other: { line in
+            if let other { try write(other, of: session, line) }
+        }
+    }
+}
+
+/// The reading that a page shows beside the first one.
+struct AgainstOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Another reading beside it: '#PROFILE'.", valueName: "#profile"),
+        completion: Completions.profiles,
+        transform: Self.parse
+    )
+    var against: Profile?
+
+    private static func parse(_ text: String) throws -> Profile {
+        try ProfileArgument.parse(text.hasPrefix("#") ? String(text.dropFirst()) : text)
     }
 }

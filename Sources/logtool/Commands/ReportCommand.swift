@@ -26,6 +26,10 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
             "logtool report chat.eventlog -o chat.html --as-recorded --from head~50",
             "the last 50 events as they are"
         ),
+        Example(
+            "logtool report bug.eventlog -o bug.html --against '#retrocast-web'",
+            "what was meant, and beside it what a client shows"
+        ),
         Example("logtool import repro.eventlog bug.html", "the log of a report"),
     ]
 
@@ -42,6 +46,7 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
     var asRecorded = false
 
     @OptionGroup var reading: ProfileOptions
+    @OptionGroup var other: AgainstOptions
     @OptionGroup var selectors: SelectorOptions
     @OptionGroup var decoders: DecoderOptions
 
@@ -80,7 +85,7 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
         var bytes = 0
         let title = asRecorded ? Directory.split(log.path).name : "A log without its words"
         try shown.read { session in
-            try choice.write(session, title: title, reading: reading.profile) {
+            try choice.write(session, title: title, reading: reading.profile, against: other.against) {
                 bytes += $0.count
                 try file.add($0)
             }

@@ -27,8 +27,9 @@ extension ViewCommand {
             title: Directory.split(log.path).name,
             choice: store.read { try ReportChoice(selectors, in: $0, progress) },
             // What comes later can fit only where nothing but the beginning was chosen.
-            follows: Set(selectors.given).isSubset(of: ["--from"]),
-            reading: reading.profile
+            follows: Set(selectors.given).isSubset(of: ["--from"]) && other.against == nil,
+            reading: reading.profile,
+            against: other.against
         )
         progress.end()
         let address = listen ?? .free
@@ -68,6 +69,8 @@ private final class LogView: Sendable {
     let token = LogView.secret()
     /// What the browser shows from then on; a cookie.
     private let session = LogView.secret()
+    /// The folder that the page is in. A browser gives a cookie to every port of a host, but only below its own path.
+    private let place = "/\(LogView.secret())/"
     private let isTokenUsed = Mutex(false)
     private let store: EventStore
     private let reading: Profile
@@ -79,10 +82,13 @@ private final class LogView: Sendable {
         title: String,
         choice: ReportChoice,
         follows: Bool,
-        reading: Profile
+        reading: Profile,
+        against other: Profile?
     ) throws {
         var page: [UInt8] = []
-        try store.read { try choice.write($0, title: title, reading: reading, isServed: true) { page += $0 } }
+        try store.read {
+            try choice.write($0, title: title, reading: reading, against: other, isServed: true) { page += $0 }
+        }
         (self.store, self.reading, self.follows, self.page) = (store, reading, follows, page)
     }
 
@@ -103,9 +109,9 @@ private final class LogView: Sendable {
             return .text("open the address that logtool view printed; it counts once", status: 403)
         }
         switch request.path {
-        case "/":
+        case place:
             return HTTPService.Answer(headers: Self.headers, type: "text/html; charset=utf-8", body: page)
-        case "/more": return more(after: request.parameter("after").flatMap { UInt64($0) })
+        case place + "more": return more(after: request.parameter("after").flatMap { UInt64($0) })
         default: return .text("there is no such page", status: 404)
         }
     }
@@ -123,8 +129,8 @@ private final class LogView: Sendable {
             return true
         }
         guard isNew else { return .text("this address counts once, and only as it was printed", status: 403) }
-        let cookie = "view=\(session); HttpOnly; SameSite=Strict; Path=/"
-        return HTTPService.Answer(status: 303, headers: Self.headers + [("Set-Cookie", cookie), ("Location", "/")])
+        let cookie = "view=\(session); HttpOnly; SameSite=Strict; Path=\(place)"
+        return HTTPService.Answer(status: 303, headers: Self.headers + [("Set-Cookie", cookie), ("Location", place)])
     }
 
     /// The lines of the export and the steps behind an event, mixed; nothing if there are none.

@@ -37,6 +37,7 @@ struct ViewCommand: AsyncParsableCommand, ExplainedCommand {
     var listen: PlayAddress?
 
     @OptionGroup var reading: ProfileOptions
+    @OptionGroup var other: AgainstOptions
     @OptionGroup var selectors: SelectorOptions
     @OptionGroup var decoders: DecoderOptions
     @OptionGroup var output: OutputOptions
