@@ -425,6 +425,24 @@ class Page {
       ["key", event.key],
       ...Object.entries(event.attributes ?? {}),
     ].filter(([, value]) => value !== undefined);
+    const command = `logtool events LOG --from ${event.sequence} --to ${event.sequence} --payload`;
+    aside.replaceChildren(
+      element("h2", {}, `Event ${event.sequence}`),
+      element("dl", {}, ...members.flatMap(([name, value]) => [element("dt", {}, shown(name)), element("dd", { dir: "auto" }, shown(value))])),
+      ...this.drawChanges(timeline, step),
+      ...(this.other ? this.drawChanges(this.other, this.other.step()) : []),
+      element("h3", {}, event.redacted ? "Payload, redacted" : "Payload"),
+      element("pre", { dir: "auto", tabindex: "0", "aria-label": "Payload" }, shown(pretty(event))),
+      element("h3", {}, "Copy as command"),
+      this.copyable(command),
+      this.copyable(this.replayCommand(event.sequence)),
+      this.copyable(`logtool prove LOG ${event.sequence}`),
+    );
+  }
+
+  /** What a step changed, with a heading that names the reading where there are two. */
+  drawChanges(timeline, step) {
+    const reading = this.other ? `, as ${timeline.header.profile}` : "";
     const changes = step.changes.map((change) =>
       element(
         "li",
@@ -435,19 +453,10 @@ class Page {
         element("ul", {}, ...Object.entries(change.fields).map(([name, values]) => this.drawField(name, values))),
       ),
     );
-    const command = `logtool events LOG --from ${event.sequence} --to ${event.sequence} --payload`;
-    aside.replaceChildren(
-      element("h2", {}, `Event ${event.sequence}`),
-      element("dl", {}, ...members.flatMap(([name, value]) => [element("dt", {}, shown(name)), element("dd", { dir: "auto" }, shown(value))])),
-      element("h3", {}, step.changes.length > 0 ? "Changed" : "Changed nothing"),
+    return [
+      element("h3", {}, (step.changes.length > 0 ? "Changed" : "Changed nothing") + reading),
       element("ul", { class: "changes" }, ...changes),
-      element("h3", {}, event.redacted ? "Payload, redacted" : "Payload"),
-      element("pre", { dir: "auto", tabindex: "0", "aria-label": "Payload" }, shown(pretty(event))),
-      element("h3", {}, "Copy as command"),
-      this.copyable(command),
-      this.copyable(this.replayCommand(event.sequence)),
-      this.copyable(`logtool prove LOG ${event.sequence}`),
-    );
+    ];
   }
 
   /** The command that prints what is shown. */
@@ -493,7 +502,10 @@ class Page {
     section.hidden = this.chosen === undefined;
     if (this.chosen === undefined) return;
     const items = [];
-    this.timeline.steps.forEach((step, index) => {
+    // A thing that the first reading never had is one of the other reading.
+    const isKnown = ({ changes }) => changes.some((change) => change.entity === this.chosen);
+    const timeline = this.other && !this.timeline.steps.some(isKnown) ? this.other : this.timeline;
+    timeline.steps.forEach((step, index) => {
       for (const change of step.changes)
         if (change.entity === this.chosen)
           items.push(
