@@ -82,7 +82,9 @@ import Testing
             var file: ArchiveFile?
             _ = try log.store.rewrite(plan) { _ in
                 file = try log.store.read {
-                    try $0.archive(dropped, decidedAt: head) { ArchiveFile.path(beside: log.path, $0) }
+                    try $0.archive(dropped, decidedAt: head, leaving: plan.facts) {
+                        ArchiveFile.path(beside: log.path, $0)
+                    }
                 }
             }
             let made = try #require(file)

@@ -87,14 +87,17 @@ extension ReadSession {
     ///
     /// - Parameters:
     ///   - dropped: the held events that go, ascending, none after `decidedAt`.
+    ///   - facts: those that the compaction leaves. The archive has those from before as what differs: it goes back into a log that
+    ///     has these.
     ///   - path: where it belongs, by its header.
     /// - Throws: `EventLogError` with code `damaged`, naming the sequence, if an event is not as it was appended; `io`.
     public func archive(
         _ dropped: [SequenceNumber],
         decidedAt: SequenceNumber,
+        leaving facts: [String: [UInt8]],
         at path: (LogHeader) -> String
     ) throws -> ArchiveFile {
-        let header = try archiveHeader(decidedAt: decidedAt)
+        let header = try archiveHeader(decidedAt: decidedAt, leaving: facts)
         let path = path(header)
         let place = Directory.split(path)
         let folder = try Folder(at: place.parent)

@@ -17,7 +17,7 @@ struct ExportLine {
     /// The members that have a meaning. Those of an event come first, in the order in which they are written.
     enum Member: Int, CaseIterable {
         case sequence, recordedAt, source, kind, key, attributes, salt, redacted, commitment, payload, payloadBase64
-        case format, what, identity, size, root, decidedAt, acts, facts, bookmarks
+        case format, what, identity, size, root, decidedAt, acts, facts, factPatches, bookmarks
         case from, to, leafHashes, rewrite, clock, clockAtNode, level, hash, droppedKeys
         case leafIndex, treeSize, leafHash, leaf, proof, event, act, first, second, firstRoot, secondRoot
         case events, entity, basis

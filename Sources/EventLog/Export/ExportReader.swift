@@ -93,6 +93,7 @@ extension ExportReader {
             bookmarks: try line.values(.bookmarks)
         )
         header.what = what
+        header.factPatches = try line.values(.factPatches)
         return header
     }
 

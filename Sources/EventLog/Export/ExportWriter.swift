@@ -38,6 +38,7 @@ public struct ExportWriter {
             json.end("]")
         }
         member("facts", header.facts)
+        member("factPatches", header.factPatches)
         member("bookmarks", header.bookmarks)
         return end()
     }

@@ -116,6 +116,54 @@ package enum Zstandard {
     /// The bytes that a frame begins with.
     package static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
 
+    /// A frame that gives bytes to who has other bytes that are mostly the same.
+    ///
+    /// - Throws: `EventLogError` with code `io` if there is no memory for it.
+    static func patch(_ bytes: [UInt8], against base: [UInt8]) throws -> [UInt8] {
+        guard let context = ZSTD_createCCtx() else { throw error("compress", "there is no memory for it") }
+        defer { ZSTD_freeCCtx(context) }
+        _ = ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, windowLogMax)
+        _ = ZSTD_CCtx_setParameter(context, ZSTD_c_enableLongDistanceMatching, 1)
+        let bound = ZSTD_compressBound(bytes.count)
+        var code = 0
+        let frame = base.withUnsafeBytes { base in
+            bytes.withUnsafeBytes { bytes in
+                [UInt8](unsafeUninitializedCapacity: bound) { frame, count in
+                    // The prefix is referred to, not copied, until the call is over.
+                    _ = ZSTD_CCtx_refPrefix(context, base.baseAddress, base.count)
+                    code = ZSTD_compress2(context, frame.baseAddress, bound, bytes.baseAddress, bytes.count)
+                    count = ZSTD_isError(code) == 0 ? code : 0
+                }
+            }
+        }
+        guard ZSTD_isError(code) == 0 else { throw error("compress", text(code)) }
+        return frame
+    }
+
+    /// The bytes that `patch` was made of, at most so many.
+    ///
+    /// - Throws: `EventLogError` with code `io` for what is no frame, is damaged, or expands to more.
+    static func patched(_ frame: [UInt8], against base: [UInt8], bytesMax: Int) throws -> [UInt8] {
+        guard let context = ZSTD_createDCtx() else { throw error("decompress", "there is no memory for it") }
+        defer { ZSTD_freeDCtx(context) }
+        _ = ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, windowLogMax)
+        let size = frame.withUnsafeBytes { ZSTD_getFrameContentSize($0.baseAddress, $0.count) }
+        // Both numbers that stand for no size are greater than any size.
+        guard size <= UInt64(bytesMax) else { throw error("decompress", "it is no frame, or too large") }
+        var code = 0
+        let bytes = base.withUnsafeBytes { base in
+            frame.withUnsafeBytes { frame in
+                [UInt8](unsafeUninitializedCapacity: Int(size)) { bytes, count in
+                    _ = ZSTD_DCtx_refPrefix(context, base.baseAddress, base.count)
+                    code = ZSTD_decompressDCtx(context, bytes.baseAddress, Int(size), frame.baseAddress, frame.count)
+                    count = ZSTD_isError(code) == 0 ? code : 0
+                }
+            }
+        }
+        guard ZSTD_isError(code) == 0 else { throw error("decompress", text(code)) }
+        return bytes
+    }
+
     static func text(_ code: Int) -> String { String(cString: ZSTD_getErrorName(code)) }
 
     static func error(_ operation: String, _ reason: String) -> EventLogError {

@@ -12,6 +12,9 @@ public struct LogHeader: Hashable, Sendable {
     public var acts: [SequenceNumber]
     /// What rewrites stored beside the events, by name; empty in a part.
     public var facts: [String: [UInt8]]
+    /// In an archive, the facts from before the compaction, each as a Zstandard frame that refers to the one that the compaction left
+    /// under the same name.
+    var factPatches: [String: [UInt8]] = [:]
     /// What recorders stored to resume from, by source; empty in a part and in an archive. No hash covers them.
     public var bookmarks: [String: [UInt8]]
     /// What the pieces are of the log.
@@ -23,7 +26,7 @@ public struct LogHeader: Hashable, Sendable {
         case log
         /// Some of its events, and hashes of subtrees in place of the others.
         case part
-        /// What one compaction dropped: a part with those events, and the facts and `decidedAt` from before it.
+        /// What one compaction dropped: a part with those events, and what gives the facts and `decidedAt` from before it.
         case archive
     }
 
@@ -33,7 +36,7 @@ public struct LogHeader: Hashable, Sendable {
     /// The header of the part that an archive is, if nothing is known of the log that it belongs to.
     public var asPart: LogHeader {
         var part = self
-        (part.what, part.facts, part.bookmarks, part.decidedAt) = (.part, [:], [:], .zero)
+        (part.what, part.facts, part.factPatches, part.bookmarks, part.decidedAt) = (.part, [:], [:], [:], .zero)
         return part
     }
 

@@ -62,6 +62,7 @@ final class Restoration {
         }
         let known = try reader.acts()
         var (decidedAt, inputs, undone) = (try reader.decidedAt().rawValue, [Input](), [UInt64]())
+        var facts = try reader.values(of: reader.tables.facts)
         for archive in archives.sorted(by: { $0.header.size > $1.header.size }) {
             let header = archive.header
             try Self.checkLog(archive, reader, path)
@@ -70,7 +71,8 @@ final class Restoration {
                 header.acts.map(\.rawValue) == Array(known[..<(rewrite - 1)])
             else { throw Self.misplaced(archive, decidedAt, path) }
             try Self.check(known[(rewrite - 1)...], archive, barredBy: kinds, reader, path)
-            try Self.checkFacts(archive, before: known[..<(rewrite - 1)].last, reader, path)
+            facts = try Self.facts(of: archive, against: facts, path)
+            try Self.check(facts, of: archive, before: known[..<(rewrite - 1)].last, reader, path)
             counts[UInt32(rewrite)] = nil
             decidedAt = header.decidedAt.rawValue
             inputs.append(Input(archive: archive, rewrite: UInt32(rewrite)))
@@ -87,7 +89,7 @@ final class Restoration {
         }
         (self.decidedAt, self.inputs, self.undone) = (decidedAt, inputs, undone)
         (self.sequences, self.count) = (sequences, count)
-        facts = oldest.archive.header.facts
+        self.facts = facts
         acts = Array(known[..<(Int(oldest.rewrite) - 1)])
     }
 }
@@ -227,25 +229,45 @@ extension Restoration {
         }
     }
 
+    /// The facts from before a compaction, by those that it left.
+    private static func facts(
+        of archive: Archive,
+        against left: [String: [UInt8]],
+        _ path: String
+    ) throws -> [String: [UInt8]] {
+        do {
+            return try Dictionary(
+                uniqueKeysWithValues: archive.header.factPatches.map { name, patch in
+                    (name, try Zstandard.patched(patch, against: left[name] ?? [], bytesMax: factBytesMax))
+                }
+            )
+        } catch let error as EventLogError {
+            throw refused(archive, path, "its facts do not fit those of the log: \(error.reason)")
+        }
+    }
+
+    private static let factBytesMax = 1 << 30
+
     /// Checks the facts and the deciding sequence against the act of the rewrite before, which names them (I25).
-    private static func checkFacts(
-        _ archive: Archive,
+    private static func check(
+        _ facts: [String: [UInt8]],
+        of archive: Archive,
         before act: UInt64?,
         _ reader: LogReader,
         _ path: String
     ) throws {
-        let header = archive.header
+        let decidedAt = archive.header.decidedAt
         guard let act else {
-            guard header.facts.isEmpty, header.decidedAt == .zero else {
+            guard facts.isEmpty, decidedAt == .zero else {
                 throw refused(archive, path, "it has facts, and no compaction came before it")
             }
             return
         }
         guard let record = try reader.record(at: act) else { throw reader.damaged("the act at \(act) is missing") }
         let payload = Array(record.payload)
-        let facts = header.facts.map { (name: Array($0.key.utf8), value: $0.value) }
+        let sorted = facts.map { (name: Array($0.key.utf8), value: $0.value) }
             .sorted { $0.name.lexicographicallyPrecedes($1.name) }
-        let names = [Remains.opening(header.decidedAt.rawValue), Remains.naming(facts: Remains.hash(facts: facts))]
+        let names = [Remains.opening(decidedAt.rawValue), Remains.naming(facts: Remains.hash(facts: sorted))]
         guard names.allSatisfy({ payload.contains(Array($0.utf8)) }) else {
             throw refused(archive, path, "its facts are not those that the act at \(act) names", at: act)
         }

@@ -10,8 +10,8 @@ extension ReadSession {
             root: try root(size: head.rawValue),
             decidedAt: decidedAt,
             acts: try acts(),
-            facts: try values(of: reader.tables.facts),
-            bookmarks: try values(of: reader.tables.bookmarks)
+            facts: try reader.values(of: reader.tables.facts),
+            bookmarks: try reader.values(of: reader.tables.bookmarks)
         )
     }
 
@@ -32,10 +32,14 @@ extension ReadSession {
     }
 
     /// The header of the archive of what a compaction drops that was decided at a head.
-    func archiveHeader(decidedAt last: SequenceNumber) throws -> LogHeader {
+    ///
+    /// - Parameter facts: what the compaction leaves in place of facts that the log has.
+    func archiveHeader(decidedAt last: SequenceNumber, leaving facts: [String: [UInt8]]) throws -> LogHeader {
         var header = try partHeader(through: last)
         header.what = .archive
-        header.facts = try values(of: reader.tables.facts)
+        for (name, value) in try reader.values(of: reader.tables.facts) {
+            header.factPatches[name] = try Zstandard.patch(value, against: facts[name] ?? value)
+        }
         header.decidedAt = decidedAt
         return header
     }
@@ -153,20 +157,22 @@ extension ReadSession {
         return try reader.node(end / TreeNode.leafCount - 1).flatMap { Self.time($0.clock) }
     }
 
+    private static func time(_ clock: Int64) -> Timestamp? {
+        clock == Clock.none ? nil : Timestamp(microseconds: clock)
+    }
+}
+
+extension LogReader {
     /// All values of a table with checksums, by key, without their checksums.
-    private func values(of table: Table) throws -> [String: [UInt8]] {
+    func values(of table: Table) throws -> [String: [UInt8]] {
         var values: [String: [UInt8]] = [:]
-        var cursor = try Cursor(reader.view, table)
+        var cursor = try Cursor(view, table)
         while try cursor.advance() {
             guard let value = Checksum.opened(cursor.value, table: table.name, key: cursor.key) else {
-                throw reader.damaged("a value of the table \(table.name) is altered")
+                throw damaged("a value of the table \(table.name) is altered")
             }
             values[String(decoding: cursor.key, as: UTF8.self)] = Array(value)
         }
         return values
-    }
-
-    private static func time(_ clock: Int64) -> Timestamp? {
-        clock == Clock.none ? nil : Timestamp(microseconds: clock)
     }
 }

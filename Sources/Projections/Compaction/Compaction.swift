@@ -107,11 +107,12 @@ public enum Compaction {
             let bytes = try store.statistics().bytesOnDisk
             return plan.summary(bytes: (bytes, bytes))
         }
+        let facts = [Replay.factName: remainder.facts, DropLedger.factName: remainder.ledger.bytes]
         var rewrite = RewritePlan(
             dropped: plan.dropped,
             decidedAt: plan.decidedAt,
             act: plan.act(now: now),
-            facts: [Replay.factName: remainder.facts, DropLedger.factName: remainder.ledger.bytes]
+            facts: facts
         )
         rewrite.isDryRun = isDryRun
         rewrite.scratch = scratch
@@ -121,7 +122,7 @@ public enum Compaction {
         // The proof runs on the new generation before the switch, so a failure costs only time (I9).
         let result = try store.rewrite(rewrite) { session in
             try plan.prove(remainder, on: session, progress: progress)
-            if !isDryRun { archive = try write(plan, of: store, archiving) }
+            if !isDryRun { archive = try write(plan, leaving: facts, of: store, archiving) }
         }
         let bytes = (result.bytesBefore, result.bytesAfter)
         if result.isRefused {
@@ -141,6 +142,7 @@ public enum Compaction {
     /// Writes the archive; `nil` where none is wanted.
     private static func write(
         _ plan: Plan,
+        leaving facts: [String: [UInt8]],
         of store: EventStore,
         _ archiving: Archiving
     ) throws -> ArchiveFile? {
@@ -151,10 +153,10 @@ public enum Compaction {
         case .besideLog:
             let log = store.path
             return try store.read { session in
-                try session.archive(dropped, decidedAt: decidedAt) { ArchiveFile.path(beside: log, $0) }
+                try session.archive(dropped, decidedAt: decidedAt, leaving: facts) { ArchiveFile.path(beside: log, $0) }
             }
         case .file(let path):
-            return try store.read { try $0.archive(dropped, decidedAt: decidedAt) { _ in path } }
+            return try store.read { try $0.archive(dropped, decidedAt: decidedAt, leaving: facts) { _ in path } }
         }
     }
 
