@@ -35,14 +35,14 @@ public final class Report {
         other: ((_ line: [UInt8]) throws -> Void) throws -> Void = { _ in }
     ) throws {
         let (script, style) = (PackageResources.data_js + PackageResources.page_js, PackageResources.page_css)
-        var head = String(decoding: PackageResources.page_html, as: UTF8.self)
+        // Taken apart before any text of a log is put in.
+        var parts = Self.split(String(decoding: PackageResources.page_html, as: UTF8.self))
         let policy =
             "default-src 'none'; script-src 'sha256-\(Self.hash(script))'; style-src 'sha256-\(Self.hash(style))'; "
             + (isServed ? "connect-src 'self'; " : "") + "base-uri 'none'; form-action 'none'"
         for (place, text) in [("POLICY", policy), ("TITLE", Self.escaped(title))] {
-            head = Self.replaced(place, by: text, in: head)
+            parts = (Self.replaced(place, by: text, in: parts.0), Self.replaced(place, by: text, in: parts.1))
         }
-        let parts = Self.split(head)
         try put(parts.0 + "<style>")
         try write(style)
         try put("</style>" + parts.1)

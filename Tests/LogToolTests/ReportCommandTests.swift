@@ -95,8 +95,8 @@ import Testing
         #expect(
             try tool("ingest", "E", "capture", "evil", "--kind", "gateway", "--as", "</title><b>").exitCode == 0
         )
-        try FileManager.default.moveItem(atPath: folder.path("E"), toPath: folder.path("<i>E"))
-        #expect(try tool("report", "<i>E", "-o", "p.html", "--as-recorded").exitCode == 0)
+        try FileManager.default.moveItem(atPath: folder.path("E"), toPath: folder.path("<i>E{{STYLE}}"))
+        #expect(try tool("report", "<i>E{{STYLE}}", "-o", "p.html", "--as-recorded").exitCode == 0)
         let text = try page()
         for tag in ["<script>", "</script>", "<!--", "<img", "<i>E", "<b>"] {
             let own = tag == "<script>" ? 1 : tag == "</script>" ? 3 : 0
@@ -104,7 +104,26 @@ import Testing
         }
         #expect(text.contains("default-src 'none'; script-src 'sha256-"))
         #expect(try tool("import", "M", "p.html").exitCode == 0)
-        #expect(try tool("export", "M").output == tool("export", "<i>E").output)
+        #expect(try tool("export", "M").output == tool("export", "<i>E{{STYLE}}").output)
+        #expect(text.contains("E{{STYLE}}</title>\n<style>:root"))
+    }
+
+    /// What a compaction kept is in the page; its steps begin where states are known.
+    @Test func aCompactedLogBeginsBehindItsCompaction() throws {
+        #expect(try tool("compact", "L", "--keep", "5", "--force", "--quiet").exitCode == 0)
+        try folder.write(SampleCaptures.line(90, Self.frame("1007777", "later")), to: "more")
+        #expect(try tool("ingest", "L", "capture", "more", "--kind", "gateway", "--as", "guild").exitCode == 0)
+        let run = try tool("report", "L", "-o", "p.html", "--as-recorded")
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let steps = try Self.block("steps", of: page())
+        #expect(steps.first?["from"] as? String == "43" && steps.count == 4)
+        let known = try #require(steps.dropFirst().first?["changes"] as? [[String: Any]])
+        let messages = known.compactMap { $0["entity"] as? String }.filter { $0.hasPrefix("message:") }
+        #expect(messages == (1036...1040).map { "message:guild/10/\($0)" })
+        #expect(try tool("import", "M", "p.html").exitCode == 0)
+        #expect(try tool("root", "M").output == tool("root", "L").output)
+        #expect(try tool("report", "L", "-o", "q.html", "--as-recorded", "--to", "42").exitCode == 1)
+        #expect(try tool("report", "L", "-o", "q.html", "--as-recorded", "--from", "40").exitCode == 1)
     }
 
     @Test func whatIsNoReportIsSaid() throws {

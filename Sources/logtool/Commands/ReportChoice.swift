@@ -13,6 +13,9 @@ struct ReportChoice {
     /// Whether the page shows only what these events change.
     let isNarrow: Bool
 
+    /// The steps of a log that was compacted begin behind the decision, unless the selectors say where: earlier states are not
+    /// known any more.
+    ///
     /// - Throws: `Failure` with exit code 1 if nothing fits.
     init(_ selectors: SelectorOptions, in session: borrowing ReadSession, _ progress: Progress) throws {
         guard session.head > .zero else { throw Failure("report: the log has no events", exitCode: Outcome.no) }
@@ -28,10 +31,17 @@ struct ReportChoice {
         guard let first = found.first, let last = found.last else {
             throw Failure("report: no event fits", exitCode: Outcome.no)
         }
+        let start = selectors.from == nil ? session.decidedAt.next : SequenceNumber(1)
         let isAll = try found.count == total && !session.isPart()
+        guard isAll || start <= last else {
+            throw Failure(
+                "report: the log was compacted at sequence \(session.decidedAt), and every event that fits lies before",
+                exitCode: Outcome.no
+            )
+        }
         isNarrow = selectors.given.contains { ["--source", "--channel", "--entity", "--kind"].contains($0) }
         (sequences, range, count) = (
-            isAll ? nil : Set(found), isAll ? SequenceNumber(1)...session.head : first...last, found.count
+            isAll ? nil : Set(found), isAll ? start...session.head : max(first, start)...last, found.count
         )
     }
 
