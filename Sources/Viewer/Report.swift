@@ -7,7 +7,7 @@ import JSON
 /// The log's content may come from an attacker. It stands in blocks of data that no browser runs or shows by itself, as compressed
 /// pieces in base64; the page makes text of it and nothing else; and a content security policy admits the page's own script and style
 /// alone, by their hashes.
-public final class Report {
+public struct Report {
     private let write: ([UInt8]) throws -> Void
 
     /// The lines by which `ReportInput` finds the export.

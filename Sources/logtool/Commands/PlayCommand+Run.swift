@@ -71,8 +71,8 @@ extension PlayCommand {
     /// The address goes to standard error, because standard output is for the report.
     private func play(_ playback: LogPlayback, _ play: PlayContext) async throws {
         let tell = { @Sendable (address: String) in StandardError.line("logtool: playing at http://\(address)") }
-        guard let to else { return try await playback.serve(play, at: listen ?? .free, listening: tell) }
-        try await playback.write(play, to: to, branch: branch, mayOverwrite: yes, at: listen, listening: tell)
+        guard let to else { return try await playback.serve(play, at: listening.listen ?? .free, listening: tell) }
+        try await playback.write(play, to: to, branch: branch, mayOverwrite: yes, at: listening.listen, listening: tell)
     }
 
     /// Lets each line on a terminal release one event. The thread ends with the process, because nothing interrupts a

@@ -42,14 +42,7 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
     )
     var form: PlayForm
 
-    @Option(
-        help: ArgumentHelp(
-            "Where to listen, on this machine; default: 127.0.0.1 and a free port.",
-            valueName: "address"
-        ),
-        transform: PlayAddress.parse
-    )
-    var listen: PlayAddress?
+    @OptionGroup var listening: ListenOptions
 
     /// `files` and `git` need it; servers refuse it.
     @Option(help: ArgumentHelp("Where the files or the repository go.", valueName: "dir"), completion: .directory)

@@ -32,7 +32,7 @@ extension ViewCommand {
             against: other.against
         )
         progress.end()
-        let address = listen ?? .free
+        let address = listening.listen ?? .free
         let service = HTTPService(host: address.host, port: address.port) { view.answer($0) }
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)

@@ -27,14 +27,7 @@ struct ViewCommand: AsyncParsableCommand, ExplainedCommand {
 
     @OptionGroup var log: LogOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Where to listen, on this machine; default: 127.0.0.1 and a free port.",
-            valueName: "address"
-        ),
-        transform: PlayAddress.parse
-    )
-    var listen: PlayAddress?
+    @OptionGroup var listening: ListenOptions
 
     @OptionGroup var reading: ProfileOptions
     @OptionGroup var other: AgainstOptions

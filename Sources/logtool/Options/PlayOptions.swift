@@ -21,6 +21,18 @@ extension PlayAddress {
     }
 }
 
+/// Where a command listens: on this machine alone.
+struct ListenOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen, on this machine; default: 127.0.0.1 and a free port.",
+            valueName: "address"
+        ),
+        transform: PlayAddress.parse
+    )
+    var listen: PlayAddress?
+}
+
 extension PlaySpeed {
     /// Reads `max`, or a factor from 0.001 to 1,000,000.
     static func parse(_ text: String) throws -> PlaySpeed {
