@@ -19,6 +19,7 @@ package enum KnownKind: String, CaseIterable, Sendable {
     case socketFrame = "ws.frame/1"
     case httpAnswer = "http.answer/1"
     case jsonRecord = "json.record/1"
+    case clientObserved = "client.observed/1"
     case recorderLink = "recorder.link/1"
     case recorderHTTP = "recorder.http/1"
     case recorderLimit = "recorder.limit/1"
@@ -67,6 +68,7 @@ package enum KnownKind: String, CaseIterable, Sendable {
         case .socketFrame: Row(.generic, .file, .frame, .frame, nil)
         case .httpAnswer: Row(.generic, .file, .answer, .value, nil)
         case .jsonRecord: Row(.generic, .file, nil, .value, nil)
+        case .clientObserved: Row(.observed, .recorder, nil, .value, .member("channel"))
         case .recorderLink: Row(.link, .recorder, .link, .value, nil)
         case .recorderHTTP: Row(.notice, .recorder, nil, .value, nil)
         case .recorderLimit: Row(.notice, .recorder, nil, .value, nil)
@@ -136,6 +138,8 @@ package enum EventFamily: Sendable {
     case git, gateway, gatewayAnswer, items, status, cloudRecords, realtime, link, gap, oversize
     /// Payloads of any app, which the source's decoder file reads; without one they change nothing.
     case generic
+    /// What a client itself showed. It is compared with the state, and no part of it.
+    case observed
     /// Recorders' notes about their own work, such as HTTP statuses and rate limits. They are not part of the state.
     case notice
     /// Kinds that no decoder reads, which become issues.

@@ -15,6 +15,8 @@ public struct InterestTest: Sendable {
         case function(@Sendable (LogState) throws -> Bool)
         /// The two readings give different states.
         case readings
+        /// An observation of a client still differs in the same way.
+        case observed(ObservedQuestion)
     }
 
     package let question: Question
@@ -62,6 +64,11 @@ public struct InterestTest: Sendable {
 
     /// The answer for a log of just these events. Cost: folds all of them, once for each reading.
     func isInteresting(_ candidate: Candidate) throws -> Bool {
+        if case .observed(let question) = question {
+            if let allowed = candidate.issuesAllowed, try !issues(of: candidate).isSubset(of: allowed) { return false }
+            guard let state = start().first else { return false }
+            return try question.holds(for: candidate, from: state)
+        }
         let states = try folded(candidate.events[...], onto: start())
         if let allowed = candidate.issuesAllowed, !Self.issues(of: states).isSubset(of: allowed) { return false }
         return try holds(in: states)
@@ -94,6 +101,8 @@ public struct InterestTest: Sendable {
             guard (try? expression.holds(in: states[0])) == true else { return false }
             return states.count == 1 || (try? expression.holds(in: states[1])) == false
         case .function(let body): return try body(states[0])
+        // It is a question to the events, not to their last state.
+        case .observed: return false
         case .readings:
             var digests: [Hash256] = []
             for var state in states { digests.append(state.digest()) }
@@ -140,6 +149,9 @@ public struct InterestTest: Sendable {
         case .expression(let expression): object["when"] = .string(expression.description)
         // A function has no name, so its answers are never kept.
         case .function, .readings: break
+        case .observed(let question):
+            object["observed"] = question.difference.json
+            object["lag"] = .int(Int(question.lag.microseconds))
         }
         return .object(object)
     }
@@ -156,7 +168,11 @@ public struct InterestTest: Sendable {
 
     /// The texts that the question names.
     var texts: Set<String> {
-        if case .expression(let expression) = question { expression.texts } else { [] }
+        switch question {
+        case .expression(let expression): expression.texts
+        case .observed(let question): question.difference.entity.parts.last.map { [$0] } ?? []
+        default: []
+        }
     }
 
     /// The texts that the question names, and where a log has such texts.

@@ -116,6 +116,9 @@ struct ShrinkSearch {
             let middle = low + (high - low) / 2
             let candidate = Candidate(Array(events[..<middle]))
             var answer = runner.known(candidate)
+            if answer == nil, case .observed = runner.test.question {
+                answer = try runner.test.isInteresting(candidate)
+            }
             if answer == nil {
                 let states = try runner.test.folded(events[base.count..<middle], onto: base.states)
                 answer = try runner.test.holds(in: states)

@@ -46,6 +46,7 @@ import Testing
                 switch line.content {
                 case .frame(let direction, let bytes): "\(direction) \(bytes.isEmpty)"
                 case .file(let path, let isRemoval, let bytes): "\(path) \(isRemoval) \(bytes.isEmpty)"
+                case .observed(let bytes): "\(bytes.isEmpty)"
                 case .answer(let direction, let path, let status, let bytes):
                     "\(direction) \(path) \(status ?? "") \(bytes.isEmpty)"
                 case .link(let state, let code, let path): "\(state) \(code ?? "") \(path ?? "")"

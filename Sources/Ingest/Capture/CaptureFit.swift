@@ -21,7 +21,7 @@ struct CaptureFit {
     mutating func look(at line: CaptureLine, number: Int) {
         switch line.content {
         case .link: isFirstOfConnection = true
-        case .file, .answer: break
+        case .file, .answer, .observed: break
         case .frame(_, let bytes):
             let found = bytes.withUnsafeBufferPointer(CaptureKindGuess.kind(ofFrame:))
             if isFirstOfConnection { isStream = found == nil }

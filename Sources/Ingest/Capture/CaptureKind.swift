@@ -19,6 +19,8 @@ public enum CaptureKind: String, CaseIterable, Sendable {
     case http
     /// Records in JSON of any app.
     case json
+    /// What a client itself showed. Captures of any app may have such lines among their frames.
+    case observed
 
     /// What frames of the kind are recorded as.
     var known: KnownKind {
@@ -31,6 +33,7 @@ public enum CaptureKind: String, CaseIterable, Sendable {
         case .ws: .socketFrame
         case .http: .httpAnswer
         case .json: .jsonRecord
+        case .observed: .clientObserved
         }
     }
 
@@ -54,7 +57,7 @@ public enum CaptureKind: String, CaseIterable, Sendable {
         case .gateway, .realtime: .members
         case .items: .someMembers
         case .sse: .stream
-        case .status, .ws, .http, .json: .nothing
+        case .status, .ws, .http, .json, .observed: .nothing
         }
     }
 }

@@ -15,6 +15,7 @@ struct CaptureKindGuess {
     private var isStream = false
     /// Whether answers were seen, which only the kinds of any app have.
     private var hasAnswers = false
+    private var hasObservations = false
 
     /// Whether the bytes of the next frame are looked at.
     var looksAtFrames: Bool { frameCount < Self.frameCountMax }
@@ -27,6 +28,7 @@ struct CaptureKindGuess {
             isStream = false
         case .file: kinds.insert(.status)
         case .answer: hasAnswers = true
+        case .observed: hasObservations = true
         case .frame(_, let bytes):
             defer { isFirstOfConnection = false }
             guard looksAtFrames else { return }
@@ -45,6 +47,7 @@ struct CaptureKindGuess {
     /// - Throws: `IngestError` with code `unknownKind` if none fits, or several do.
     func kind(of name: String) throws -> CaptureKind {
         if hasAnswers, !kinds.contains(.status) { return frameCount > 0 ? .ws : .http }
+        if hasObservations, kinds.isEmpty, frameCount == 0 { return .observed }
         if kinds.count == 1, let kind = kinds.first { return kind }
         let fitting = CaptureKind.allCases.filter(kinds.contains).map(\.rawValue).joined(separator: ", ")
         throw CaptureFile.error(

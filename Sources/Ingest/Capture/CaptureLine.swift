@@ -10,6 +10,8 @@ struct CaptureLine {
         case file(path: String, isRemoval: Bool, [UInt8])
         /// An answer of HTTP or, outgoing, the body of a request; a piece of the event stream at a path if it has no status.
         case answer(FrameDirection, path: String, status: String?, [UInt8])
+        /// What a client showed: a JSON object.
+        case observed([UInt8])
         /// A connection that was opened or closed, at a path where the capture has several.
         case link(state: String, code: String?, path: String?)
     }
@@ -22,7 +24,7 @@ struct CaptureLine {
 
     /// Lines of one shape fit the same kinds.
     enum Shape: Hashable {
-        case link, incoming, outgoing, file, answer
+        case link, incoming, outgoing, file, answer, observed
     }
 
     var shape: Shape {
@@ -31,13 +33,15 @@ struct CaptureLine {
         case .frame(let direction, _): direction == .in ? .incoming : .outgoing
         case .file: .file
         case .answer: .answer
+        case .observed: .observed
         }
     }
 
     /// Why a capture of a kind cannot have this line; `nil` if it can.
     func fault(in kind: CaptureKind) -> String? {
         switch (content, kind) {
-        case (.link, _), (.file, .status): nil
+        case (.link, _), (.observed, _), (.file, .status): nil
+        case (_, .observed): "\"observed\" is missing"
         case (.answer, let kind) where kind.isGeneric: nil
         case (.answer, .status): "\"op\" is missing"
         case (.answer, _): "a line with \"path\" belongs to a capture of kind ws, http or status, not \(kind.rawValue)"

@@ -29,12 +29,12 @@ struct CaptureMembers {
     }
 
     private struct Texts {
-        var direction, raw, base64, path, operation, link: [UInt8]?
+        var direction, raw, base64, path, operation, link, observed: [UInt8]?
     }
 
     /// The members that mean something.
     private enum Name: Int, CaseIterable {
-        case milliseconds, direction, raw, base64, path, operation, link, code, status
+        case milliseconds, direction, raw, base64, path, operation, link, code, status, observed
 
         var text: StaticString {
             switch self {
@@ -47,6 +47,7 @@ struct CaptureMembers {
             case .link: "link"
             case .code: "code"
             case .status: "status"
+            case .observed: "observed"
             }
         }
 
@@ -74,7 +75,7 @@ struct CaptureMembers {
             // absent: it may come twice.
             if let known = Name(name) {
                 if contains(known) { throw Self.repeated(String(describing: known.text), at: start) }
-                if try readValue(of: known, &reader) { present |= 1 << known.rawValue }
+                if try readValue(of: known, &reader, line) { present |= 1 << known.rawValue }
             } else {
                 let name = String(decoding: try name.decoded(), as: UTF8.self)
                 // An unknown member twice is a fault, too (docs/events.md).
@@ -95,7 +96,11 @@ struct CaptureMembers {
     }
 
     /// Reads the value of a known member; false if it counts as absent.
-    private mutating func readValue(of name: Name, _ reader: inout JSONReader) throws(JSONError) -> Bool {
+    private mutating func readValue(
+        of name: Name,
+        _ reader: inout JSONReader,
+        _ line: UnsafeBufferPointer<UInt8>
+    ) throws(JSONError) -> Bool {
         let kind = try reader.kind()
         let start = reader.offset
         switch (name, kind) {
@@ -113,6 +118,10 @@ struct CaptureMembers {
             return false
         case (.status, .number): status = String(decoding: try reader.number().bytes, as: UTF8.self)
         case (.code, _), (.status, _): try reader.skip()
+        case (.observed, .object):
+            try reader.skip()
+            texts.observed = Array(line[start..<reader.offset])
+        case (.observed, _): throw JSONError(offset: start, reason: "the member \"observed\" is no object")
         case (.direction, .string): texts.direction = try reader.string().decoded()
         case (.raw, .string): texts.raw = try frame(try reader.string())
         case (.base64, .string): texts.base64 = try reader.string().decoded()
@@ -135,6 +144,7 @@ extension CaptureMembers {
 
     /// The content of the line: everything but its time.
     func content() throws(CaptureFault) -> CaptureLine.Content {
+        if let observed = texts.observed { return .observed(observed) }
         // `link` decides before `path` and `op`, and those before `dir`.
         if let link = Self.text(texts.link) { return try self.link(link) }
         let isAnswer = contains(.path) && contains(.direction) && !contains(.operation)

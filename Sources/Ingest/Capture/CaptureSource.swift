@@ -187,6 +187,10 @@ public struct CaptureDrafts: DraftSequence {
             var draft = try frame(parsed, number, Attributes(pairs))
             draft.kind = EventKind(.httpAnswer)
             return [.draft(try draft.redacted(payload: bytes))]
+        case .observed(let bytes):
+            var draft = frame(parsed, number, .none)
+            draft.kind = .clientObserved
+            return [.draft(try draft.redacted(payload: bytes))]
         case .frame(_, let bytes): return try push(bytes, at: parsed.recordedAt)
         case .file(let path, let isRemoval, let bytes):
             let attributes = try Attributes([

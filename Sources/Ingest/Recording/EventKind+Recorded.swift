@@ -15,6 +15,7 @@ extension EventKind {
     static let cloudKitRecords = EventKind(KnownKind.cloudKitRecords)
     static let socketFrame = EventKind(KnownKind.socketFrame)
     static let httpAnswer = EventKind(KnownKind.httpAnswer)
+    static let clientObserved = EventKind(KnownKind.clientObserved)
     static let recorderGap = EventKind(KnownKind.recorderGap)
     static let recorderHTTP = EventKind(KnownKind.recorderHTTP)
     static let recorderLimit = EventKind(KnownKind.recorderLimit)

@@ -12,6 +12,11 @@ public struct ChangeDecoder: Sendable {
         logState = LogState()
     }
 
+    /// A decoder that reads by the decoder files of a state, which holds no events.
+    package init(readingAs state: LogState) {
+        logState = state
+    }
+
     /// A decoder for a log that may have been compacted: it begins with the facts that the compaction stored.
     ///
     /// - Throws: `EventLogError` if the log cannot be read; `ProjectionError` if the facts cannot be read.

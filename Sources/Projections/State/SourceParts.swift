@@ -154,6 +154,7 @@ extension SourceState {
         case .cloudRecords:
             parts.cloudRecords.decode(envelope, payload: payload, into: &changes, context: &context)
         case .gap: parts.recorderGaps.read(payload, context: &context)
+        case .observed: break
         case .notice: if !context.rules.isEmpty { parts.commits.noteNotice(envelope) }
         case .unknown:
             // A program with a decoder for the kind may read it later.

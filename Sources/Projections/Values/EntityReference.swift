@@ -11,7 +11,7 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
             issue
 
         /// The sections of the state document that contain things of this kind.
-        var sections: [Section] {
+        package var sections: [Section] {
             switch self {
             case .channel: [.channels]
             case .message: [.messages, .deletedMessages]

@@ -1,6 +1,6 @@
 extension Section {
     /// The members that rows of the state document can have. Must name every member that a fold gives.
-    var rowMembers: [String] {
+    package var rowMembers: [String] {
         let text =
             switch self {
             case .channels: "source id name kind guild topic position parent recipients extra"

@@ -18,11 +18,13 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             logtool bisect LOG --when EXPRESSION [--all] [options]
             logtool bisect LOG --against LOG2|#PROFILE [options]
             logtool bisect LOG --play COMMAND [options]
+            logtool bisect LOG --observed [--lag DURATION] [options]
             """,
         discussion: """
             A command gets the state document on standard input and answers by git's exit codes: 0 is good, 125 cannot say, 1 to \
             127 are bad, anything else stops the search. An expression is bad where it holds. Tests at most log2(events) + 2 \
-            states. Exit code 1 where nothing is found. An interrupted search prints the command that goes on with it.
+            states. With --observed, each observation of a client (docs/observed.md) is compared with the state at which it was, in \
+            order. Exit code 1 where nothing is found. An interrupted search prints the command that goes on with it.
             """
     )
 
@@ -40,6 +42,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             "where a client's reading parts from the log's"
         ),
         Example("logtool bisect bug.eventlog --when 'exists(issues)' --all", "every event where the answer changes"),
+        Example("logtool bisect bug.eventlog --observed", "what a client itself showed wrongly"),
         Example("logtool bisect bug.eventlog --play './drive-client'", "where a real client shows the bug"),
     ]
 
@@ -88,6 +91,12 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     )
     var playAs: PlayForm?
 
+    @Flag(help: "Find the first observation of a client that the state contradicts, and the event responsible.")
+    var observed = false
+
+    @Option(help: LagOption.help, transform: DurationText.parse)
+    var lag: Duration?
+
     @Flag(help: "With --when: every event where the answer changes, in one pass over the log.")
     var all = false
 
@@ -100,9 +109,10 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     /// Refuses all but one test: with two, a state could be good and bad at once.
     func validate() throws {
-        guard [test.isGiven, against != nil, play != nil].filter({ $0 }).count == 1 else {
-            throw ValidationError("give one of --run, --when, --against and --play")
+        guard [test.isGiven, against != nil, play != nil, observed].filter({ $0 }).count == 1 else {
+            throw ValidationError("give one of --run, --when, --against, --play and --observed")
         }
+        if lag != nil && !observed { throw ValidationError("--lag goes with --observed") }
         if playAs != nil && play == nil { throw ValidationError("--play-as goes with --play") }
         // A command drives a client that connects. `files` and `git` write into a directory instead.
         if playAs?.isServer == false { throw ValidationError("--play-as is ws, http, sse, gateway or realtime") }
@@ -120,6 +130,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         // Limits what a command gets. The fold is always whole.
         query.sections = test.only
         let (good, bad) = try store.read { (try self.good?.resolve(in: $0), try self.bad?.resolve(in: $0)) }
+        if observed { return try printFirstObserved(store, good ?? .zero, bad, query.replayOptions) }
         var search = try LogBisection(of: store, good: good, bad: bad, options: query.replayOptions)
         if all, let expression = test.when { return try printAll(expression, store, search) }
         let outcome = try run(&search, query)

@@ -11,10 +11,14 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Compare two states: what was added, removed, changed and deleted, field by field.",
-        usage: "logtool diff A B [options]",
+        usage: """
+            logtool diff A B [options]
+            logtool diff LOG --observed SEQ [options]
+            """,
         discussion: """
             A state is LOG, LOG@POINT, LOG#PROFILE, LOG@POINT#PROFILE, a state document (*.json) or - for one on \
-            standard input. B may be an app's SQLite cache, with the map of its tables (docs/cache.md). Exit code 1 when they differ.
+            standard input. B may be an app's SQLite cache, with the map of its tables (docs/cache.md). With --observed, what a \
+            client showed is compared with the state of that moment (docs/observed.md). Exit code 1 when they differ.
             """
     )
 
@@ -25,6 +29,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         Example("logtool diff expected.json chat.eventlog", "a state document against a log"),
         Example("logtool replay a.eventlog --json | logtool diff - b.eventlog", "two logs"),
         Example("logtool diff phone.eventlog mac.eventlog --match identity", "what one of two machines never received"),
+        Example("logtool diff bug.eventlog --observed 57", "what a client showed beside the state of that moment"),
         Example("logtool diff chat.eventlog app.sqlite --map app.yaml", "the log beside an app's own cache"),
     ]
 
@@ -32,7 +37,12 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     var one: StateReference
 
     @Argument(help: ArgumentHelp("The second state.", valueName: "b"), transform: StateReference.parse)
-    var other: StateReference
+    var second: StateReference?
+
+    /// The second state. Without one, `validate` has refused whatever reads it.
+    var other: StateReference { second ?? one }
+
+    @OptionGroup var observed: ObservedDiffOptions
 
     /// Costs another fold of the events that may be responsible, with a comparison at each (`Explanation`).
     @Flag(help: "Name the events responsible for each difference.")
@@ -63,6 +73,18 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
 
     /// Refuses selectors that a comparison would ignore, because an ignored one would read as "no difference there".
     func validate() throws {
+        if observed.event != nil {
+            guard second == nil, !first, !explain, match == nil, mapping.map == nil, selectors.given.isEmpty else {
+                throw ValidationError(
+                    "--observed compares an observation of one log; leave everything but --lag and --json out"
+                )
+            }
+            return
+        }
+        if observed.lag != nil { throw ValidationError("--lag goes with --observed") }
+        guard second != nil else {
+            throw ValidationError("give a second state, or --observed with the event of an observation")
+        }
         try selectors.refuse(["--from", "--to"], because: "write LOG@POINT")
         try selectors.refuse(["--kind"], because: "states have no events; name things with --entity")
         if first, explain || match != nil || mapping.map != nil || !selectors.given.filter({ $0 != "--source" }).isEmpty
@@ -91,6 +113,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     /// - Throws: `Outcome.no` if the states differ, after printing how; `Failure` with exit code 1 if a name fits
     ///   nothing in either state.
     func run() throws {
+        if let event = observed.event { return try compare(observation: event) }
         if match == .identity { return try compareByIdentity() }
         if first { return try findFirstDifference() }
         if mapping.map != nil || other.isCache { return try compareWithCache() }

@@ -11,7 +11,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     /// The kinds of sources; the raw value is the second argument. `git` is live with `--follow` alone, `capture` and
     /// `har` never.
     enum Kind: String, CaseIterable, ExpressibleByArgument {
-        case git, capture, har, gateway, realtime, github, sse, ws, http, status, cloudkit
+        case git, capture, har, observed, gateway, realtime, github, sse, ws, http, status, cloudkit
     }
 
     static let configuration = CommandConfiguration(
@@ -21,6 +21,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             logtool ingest LOG git REPO [--branch B] [--allow-alternates] [--follow] [options]
             logtool ingest LOG capture FILE [--kind \(CaptureKind.allCases.map(\.rawValue).joined(separator: "|"))] [--decoder FILE|--app NAME] [options]
             logtool ingest LOG har FILE [--kind \(HARKind.allCases.map(\.rawValue).joined(separator: "|"))] [--site HOST] [--decoder FILE|--app NAME] [options]
+            logtool ingest LOG observed FILE [--keep-going] [options]
             logtool ingest LOG github OWNER/NAME [--branch B] [--api URL] [--token-env VAR] [--follow] [options]
             logtool ingest LOG sse URL [--follow] [--decoder FILE|--app NAME] [options]
             logtool ingest LOG ws URL [--send TEXT …] [--subprotocol NAME] [--follow] [--decoder FILE|--app NAME] [options]
@@ -40,6 +41,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         Example("logtool ingest chat.eventlog git ~/chat --branch main --as vibe", "every commit of a branch"),
         Example("logtool ingest bug.eventlog capture frames.ndjson --kind gateway", "a recorded capture"),
         Example("logtool ingest bug.eventlog har bug.har", "what a browser's developer tools or a proxy saved"),
+        Example("logtool ingest bug.eventlog observed screen.ndjson", "what the client itself showed"),
         Example(
             "logtool ingest chat.eventlog gateway wss://chat.example.org/gateway --token-env CHAT_TOKEN --follow",
             "a gateway, until interrupted"
@@ -113,7 +115,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         }
         if kind == .realtime && realtime.table.isEmpty { throw ValidationError("realtime needs at least one --table") }
         // A file needs no access, and git takes none by these options.
-        if [.capture, .har].contains(kind) && live.isGiven || kind == .git && live.namesAccess {
+        if [.capture, .har, .observed].contains(kind) && live.isGiven || kind == .git && live.namesAccess {
             throw ValidationError("--follow, --token-… and --ca-file go with live sources only")
         }
         if kind == .git && polled.interval != nil && !live.follow {
@@ -137,7 +139,9 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         // Without `--follow`, live sources record once what the remote has now.
         let decoder = try decoderFile()
         let head = decoder == nil ? try AppArgument.headBefore(sourceName(), in: log) : nil
-        if live.follow || ![.git, .capture, .har].contains(kind) { return try await recordLive(decoder, head) }
+        if live.follow || ![.git, .capture, .har, .observed].contains(kind) {
+            return try await recordLive(decoder, head)
+        }
         let progress = output.progress("reading")
         let summary: IngestSummary
         switch kind {
@@ -165,10 +169,10 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             summary = try events.record {
                 try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             }
-        case .capture:
+        case .capture, .observed:
             let source = CaptureSource(
                 path: address,
-                kind: capture.kind?.capture,
+                kind: kind == .observed ? .observed : capture.kind?.capture,
                 name: try sourceName(),
                 keepGoing: capture.keepGoing,
                 doubt: notice("warning: ")
@@ -315,6 +319,7 @@ struct CaptureSourceOptions: ParsableArguments {
         case (.har, let kind?) where kind.har == nil: "a HAR has no traffic of kind \(kind.rawValue)"
         case (.capture, _) where site != nil: "--site goes with har only"
         case (.capture, _), (.har, _): nil
+        case (.observed, nil) where decoder == nil && site == nil: nil
         default:
             kind != nil || keepGoing || site != nil
                 ? "--kind, --site and --keep-going go with capture and har only"

@@ -23,10 +23,12 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
             logtool shrink LOG --run COMMAND -o OUT [options]
             logtool shrink LOG --when EXPRESSION [--against #PROFILE] -o OUT [options]
             logtool shrink LOG --against #PROFILE -o OUT [options]
+            logtool shrink LOG --observed [--lag DURATION] -o OUT [options]
             """,
         discussion: """
             A command gets the state document on standard input; 0 says yes, anything else no. With --against alone yes is where the \
-            two readings differ, with --when where the expression holds by --profile and not by the other one. Events go first, \
+            two readings differ, with --when where the expression holds by --profile and not by the other one. With --observed yes is where a client \
+            still showed what it first showed wrongly (docs/observed.md). Events go first, \
             then what is within JSON payloads and commits' texts; commits are left out whole, never rewritten. Exit code 1 where \
             the test says no of the whole log. An interrupted search goes on from OUT.shrink, \
             which also keeps the answers to other questions. With --anonymize this stays, and is listed: \(AnonymizeCommand.stays); \
@@ -71,6 +73,12 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup var reading: ProfileOptions
 
+    @Flag(help: "Keep what the first observation of a client that the state contradicts takes.")
+    var observed = false
+
+    @Option(help: LagOption.help, transform: DurationText.parse)
+    var lag: Duration?
+
     /// Counted from the start of the run. No test begins after it; those that are running are waited for.
     @Option(
         help: ArgumentHelp("Stop after this long with the best log so far.", valueName: "duration"),
@@ -90,7 +98,13 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
 
     /// `--against` goes alone or with `--when`, which then compares two readings; a command judges one document.
     func validate() throws {
-        guard test.isGiven || against != nil else { throw ValidationError("give one of --run, --when and --against") }
+        guard test.isGiven || against != nil || observed else {
+            throw ValidationError("give one of --run, --when, --against and --observed")
+        }
+        if observed, test.isGiven || against != nil || anonymize {
+            throw ValidationError("--observed goes without --run, --when, --against and --anonymize")
+        }
+        if lag != nil && !observed { throw ValidationError("--lag goes with --observed") }
         if test.run != nil && against != nil { throw ValidationError("--run and --against exclude each other") }
         if case .log(let path, _, let other) = against {
             guard path.isEmpty else {
@@ -111,7 +125,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
         try test.nameChannel(in: store)
         try NewLogTarget.refuseExisting(target, operation: "shrink")
-        let test = question
+        let test = try question(store)
         let shrinking = try LogShrinking(
             of: store,
             by: test,
@@ -135,7 +149,19 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
 
     /// The test as the search puts it: what is tested, and by which readings. Commands are quiet, because several run
     /// at once.
-    private var question: InterestTest {
+    private func question(_ store: EventStore) throws -> InterestTest {
+        if observed {
+            let lag = lag ?? ObservedSearch.lag
+            let options = StateQuery(profile: reading.profile).replayOptions
+            guard let finding = try ObservedSearch(of: store, lag: lag, options: options).first() else {
+                throw Failure(
+                    "shrink --observed: no observation of a client differs from the state; see: logtool bisect LOG --observed",
+                    exitCode: Outcome.no
+                )
+            }
+            let question = ObservedQuestion(finding.differences[0], lag: lag)
+            return InterestTest(question: .observed(question), profile: reading.profile)
+        }
         var other: Profile?
         if case .log(_, _, let profile) = against { other = profile }
         var question = InterestTest.Question.readings

@@ -98,7 +98,7 @@ struct BisectionPrinter {
 
     /// A payload as lines: JSON with one member a line, anything else unchanged; at most `linesMax`, then a count. The
     /// lines are not escaped.
-    private static func decoded(_ payload: [UInt8]) -> [String] {
+    static func decoded(_ payload: [UInt8]) -> [String] {
         let text = (try? JSONValue.parse(payload)).map(\.indented) ?? String(decoding: payload, as: UTF8.self)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.count > linesMax else { return lines }
