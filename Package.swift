@@ -85,7 +85,7 @@ let package = Package(
         .target(
             name: "Ingest",
             dependencies: [
-                "EventLog", "JSON", "Kinds",
+                "CZlib", "EventLog", "JSON", "Kinds",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: recorders),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "Metrics", package: "swift-metrics", condition: recorders),

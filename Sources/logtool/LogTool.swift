@@ -20,7 +20,8 @@ struct LogTool: ParsableCommand {
             CommandGroup(
                 name: "Record",
                 subcommands: [
-                    IngestCommand.self, RecordCommand.self, StatusCommand.self, ImportCommand.self, ExportCommand.self,
+                    IngestCommand.self, RecordCommand.self, ProxyCommand.self, ObserveCommand.self, StatusCommand.self,
+                    ImportCommand.self, ExportCommand.self,
                 ]
             ),
             CommandGroup(

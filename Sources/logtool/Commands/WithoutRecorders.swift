@@ -31,6 +31,20 @@ extension ViewCommand {
     }
 }
 
+extension ObserveCommand {
+    /// Refuses: this build has no servers.
+    func run() async throws {
+        throw Failure.noRecorders("observe")
+    }
+}
+
+extension ProxyCommand {
+    /// Refuses: this build has no servers.
+    func run() async throws {
+        throw Failure.noRecorders("proxy")
+    }
+}
+
 extension Failure {
     /// The error for what this build lacks. Exit code 2: the command is right, the program is not.
     static func noRecorders(_ operation: String) -> Failure {

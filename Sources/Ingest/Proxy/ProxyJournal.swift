@@ -1,0 +1,278 @@
+#if Recorders
+import EventLog
+import NIOCore
+import Synchronization
+
+/// Makes the events of all connections of a proxy, in the order in which they passed. Thread-safe.
+///
+/// It only queues events; one task takes and appends them. Connections must stop reading while it is full.
+final class ProxyJournal: Sendable {
+    private struct State {
+        var batch = SourceBatch()
+        var number: UInt64
+        var gaps: [RecordedGap]
+        /// The counts of gaps and other events that belong to no connection of this run.
+        var runCounters: ConnectionCounters?
+        var lastHeard: Timestamp?
+        /// Bytes that were made and are not appended yet.
+        var heldBytes = 0
+        /// Those of `batch`.
+        var newBytes = 0
+        var waiting: [@Sendable () -> Void] = []
+        /// True once nothing is recorded any more.
+        var isOver = false
+        /// Drafts that could not be made.
+        var failures = 0
+    }
+
+    /// The most bytes that may wait for the log.
+    static let heldBytesMax = 64 << 20
+    /// The most gaps of single paths that are open.
+    private static let gapsMax = 64
+
+    let source: SourceName
+    private let secrets: KnownSecrets
+    private let clock: LiveClock
+    private let isFirstRun: Bool
+    private let lastAlive: Timestamp?
+    private let state: Mutex<State>
+    private let signal: AsyncStream<Void>.Continuation
+    /// Yields when there is something to take.
+    let signals: AsyncStream<Void>
+
+    init(_ recording: Recording) throws {
+        (source, secrets, clock) = (recording.source, recording.secrets, recording.clock)
+        let bookmark = recording.history.bookmark.flatMap { JournalBookmark(bytes: $0) }
+        let latestKey = try recording.history.latestKey()
+        let latest = latestKey.flatMap { ConnectionJournal.connectionNumber(in: $0.rawValue) } ?? 0
+        isFirstRun = bookmark == nil && latestKey == nil
+        lastAlive = [bookmark?.lastInbound, bookmark?.alive].compactMap { $0 }.max()
+        state = Mutex(State(number: max(bookmark?.number ?? 0, latest), gaps: bookmark?.gaps ?? []))
+        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    var now: Timestamp { clock.now() }
+
+    /// Opens and closes the gap since the last run.
+    func beginRun() {
+        let time = now
+        edit { state in
+            guard !isFirstRun else { return }
+            if !state.gaps.contains(where: { $0.topic == nil }) {
+                try open("stopped", topic: nil, from: min(lastAlive ?? time, time), nil, &state, at: time)
+            }
+            try close(&state, at: time) { $0.topic == nil }
+        }
+    }
+
+    /// Opens the gap that goes on until the next run.
+    func endRun() {
+        let time = now
+        edit { state in
+            guard !isFirstRun || state.number > 0 else { return }
+            guard !state.gaps.contains(where: { $0.topic == nil }) else { return }
+            try open("stopped", topic: nil, from: time, nil, &state, at: time)
+        }
+    }
+
+    /// The next connection. It is numbered over all runs.
+    func connection() -> ConnectionCounters {
+        state.withLock { state in
+            state.number += 1
+            return ConnectionCounters(number: state.number)
+        }
+    }
+
+    /// Takes what was made, with the bookmark that is valid once it is stored.
+    func take() -> (pieces: SourceBatch, heldBytes: Int) {
+        state.withLock { state in
+            if !state.batch.drafts.isEmpty { mark(&state) }
+            defer { (state.batch, state.newBytes) = (SourceBatch(), 0) }
+            return (state.batch, state.newBytes)
+        }
+    }
+
+    /// Notes that what was taken is appended.
+    func appended(_ bytes: Int) {
+        let waiting = state.withLock { state in
+            state.heldBytes -= bytes
+            guard state.heldBytes < Self.heldBytesMax / 2 else { return [@Sendable () -> Void]() }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for resume in waiting { resume() }
+    }
+
+    /// Records nothing from now on; nobody waits for room any more.
+    func stop() {
+        let waiting = state.withLock { state in
+            (state.isOver, state.batch, state.heldBytes) = (true, SourceBatch(), 0)
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for resume in waiting { resume() }
+    }
+
+    var isFull: Bool { state.withLock { $0.heldBytes >= Self.heldBytesMax && !$0.isOver } }
+
+    /// Calls once when there is room; at once if there is.
+    func whenRoom(_ resume: @escaping @Sendable () -> Void) {
+        let hasRoom = state.withLock { state in
+            guard state.heldBytes >= Self.heldBytesMax, !state.isOver else { return true }
+            state.waiting.append(resume)
+            return false
+        }
+        if hasRoom { resume() }
+    }
+
+    /// The events that could not be made so far.
+    var failureCount: Int { state.withLock { $0.failures } }
+}
+
+extension ProxyJournal {
+    /// Records a link that was opened, and closes the gaps of its path.
+    func open(_ counters: ConnectionCounters, path: String) {
+        let time = now
+        edit { state in
+            state.lastHeard = time
+            try add(
+                .recorderLink,
+                "\(counters.name)/open",
+                [("link", "open"), ("connection", counters.name), ("path", path)],
+                &state,
+                at: time
+            )
+            mark(&state)
+            try close(&state, at: time) { $0.topic == Self.topic(path) }
+        }
+    }
+
+    /// Records the end of a link.
+    ///
+    /// - Parameters:
+    ///   - code: the WebSocket's close code; `nil` if it has none.
+    ///   - isLoss: whether something may be missed from now on: opens a gap.
+    func close(_ counters: ConnectionCounters, path: String, code: UInt16?, reason: String, isLoss: Bool) {
+        let time = now
+        edit { state in
+            let pairs = [("link", "close"), ("reason", reason), ("connection", counters.name), ("path", path)]
+            let codes = code.map { [("code", String($0))] } ?? []
+            try add(.recorderLink, "\(counters.name)/close", pairs + codes, &state, at: time)
+            mark(&state)
+            let topic = Self.topic(path)
+            guard isLoss, state.gaps.count < Self.gapsMax, !state.gaps.contains(where: { $0.topic == topic }) else {
+                return
+            }
+            try open("disconnected", topic: topic, from: time, counters, &state, at: time)
+        }
+    }
+
+    /// Records a gap around a message that the proxy dropped.
+    func dropped(_ counters: ConnectionCounters, path: String) {
+        let time = now
+        edit { state in
+            try open("dropped", topic: Self.topic(path), from: time, counters, &state, at: time)
+            let key = state.gaps.last?.key
+            try close(&state, at: time) { $0.key == key }
+        }
+    }
+
+    /// Records a content.
+    func record(
+        _ kind: EventKind,
+        _ counters: ConnectionCounters,
+        _ content: KeptContent.Result,
+        _ pairs: [(String, String)],
+        at time: Timestamp? = nil
+    ) {
+        let time = time ?? now
+        edit { state in
+            state.lastHeard = time
+            let frame = try frame(kind, counters.nextFrameKey(), pairs, at: time)
+            switch content {
+            case .whole(let bytes):
+                state.heldBytes += bytes.count + 256
+                state.newBytes += bytes.count + 256
+                state.batch.drafts.append(try frame.redacted(payload: bytes))
+            case .oversize(let length, let hash):
+                state.batch.drafts.append(try frame.oversize(length: length, hash: hash))
+            }
+        }
+    }
+
+    /// The path without its query.
+    private static func topic(_ path: String) -> String { String(path.prefix { $0 != "?" }) }
+
+    private func edit(_ body: (inout State) throws -> Void) {
+        let isNew = state.withLock { state in
+            guard !state.isOver else { return false }
+            do { try body(&state) } catch { state.failures += 1 }
+            return true
+        }
+        if isNew { signal.yield() }
+    }
+
+    private func frame(
+        _ kind: EventKind,
+        _ key: String,
+        _ pairs: [(String, String)],
+        at time: Timestamp
+    ) throws -> FrameDraft {
+        let attributes = try Attributes(pairs.map { Attributes.Pair(name: $0.0, value: $0.1) })
+        return FrameDraft(recordedAt: time, source: source, kind: kind, key: key, attributes: attributes)
+    }
+
+    private func add(
+        _ kind: EventKind,
+        _ key: String,
+        _ pairs: [(String, String)],
+        _ state: inout State,
+        at time: Timestamp,
+        payload: [UInt8] = []
+    ) throws {
+        state.batch.drafts.append(try frame(kind, key, pairs, at: time).draft(payload: payload))
+    }
+
+    private func mark(_ state: inout State) {
+        let bookmark = JournalBookmark(
+            number: state.number,
+            gaps: state.gaps,
+            lastInbound: state.lastHeard ?? lastAlive ?? now,
+            session: nil
+        )
+        state.batch.mark(bookmark.bytes)
+    }
+
+    private func open(
+        _ reason: String,
+        topic: String?,
+        from: Timestamp,
+        _ counters: ConnectionCounters?,
+        _ state: inout State,
+        at time: Timestamp
+    ) throws {
+        if counters == nil, state.runCounters == nil {
+            state.number += 1
+            state.runCounters = ConnectionCounters(number: state.number)
+        }
+        guard let counters = counters ?? state.runCounters else { return }
+        let key = "gap/\(counters.name)/\(counters.nextGap())"
+        let gap = RecordedGap(key: key, topic: topic, reason: reason, from: from, closes: "nothing")
+        state.gaps.append(gap)
+        let pairs = [("gap", "open"), ("connection", counters.name)]
+        try add(.recorderGap, key, pairs, &state, at: time, payload: gap.payload(to: nil))
+        mark(&state)
+    }
+
+    private func close(_ state: inout State, at time: Timestamp, where isMeant: (RecordedGap) -> Bool) throws {
+        for gap in state.gaps.filter(isMeant) {
+            state.gaps.removeAll { $0.key == gap.key }
+            let name = gap.key.split(separator: "/").dropFirst().first.map(String.init) ?? ""
+            let pairs = [("gap", "close"), ("connection", name)]
+            let payload = gap.payload(to: max(time, gap.from))
+            try add(.recorderGap, "\(gap.key)/closed", pairs, &state, at: time, payload: payload)
+            mark(&state)
+        }
+    }
+}
+#endif
