@@ -14,6 +14,7 @@ import websockets
 PAGE = """<!doctype html><title>chat</title><ul></ul><script>
 const shown = []
 let received = 0
+let said = Promise.resolve()
 function say() {
   const messages = shown.map(post => ({id: post.id, content: post.text}))
   document.querySelector('ul').replaceChildren(...shown.map(post => {
@@ -21,7 +22,9 @@ function say() {
     item.textContent = post.text
     return item
   }))
-  fetch('/_eventlog/observed', {method: 'POST', body: JSON.stringify({received, path: '/live', channel: 'r1', messages})})
+  const body = JSON.stringify({received, path: '/live', channel: 'r1', messages})
+  // One after another, and all before the next connection: the count is of the newest one.
+  said = said.then(() => fetch('/_eventlog/observed', {method: 'POST', body}))
 }
 function open() {
   const socket = new WebSocket('ws://' + location.host + '/live')
@@ -34,7 +37,7 @@ function open() {
     if (news.type == 'gone') for (let i = shown.length; i--;) if (shown[i].id == news.id) shown.splice(i, 1)
     say()
   }
-  socket.onclose = () => setTimeout(open, 20)
+  socket.onclose = () => said.then(() => setTimeout(open, 20))
 }
 open()
 </script>"""
