@@ -120,7 +120,8 @@ private struct ObservationReader {
         case "channel", "list", "table", "guild":
             let scope = try text(name, value)
             for section in Section.allCases where section.observedScope == name && section.isWhollyShown {
-                _ = group(section, scope, isOnlyStated: object[section.rawValue] != nil || section == .messages)
+                // A channel that is named alone is shown empty.
+                if section == .messages || object[section.rawValue] != nil { _ = place(of: section, scope) }
             }
         default: try readRows(name, value, of: object)
         }
@@ -135,7 +136,7 @@ private struct ObservationReader {
             )
         }
         guard let rows = value.array else { throw ObservationError("\"\(name)\" is no array") }
-        if section.observedScope == nil { _ = group(section, nil, isOnlyStated: true) }
+        if section.observedScope == nil { _ = place(of: section, nil) }
         for row in rows {
             guard let row = row.object else { throw ObservationError("\"\(name)\" has an element that is no object") }
             try read(row, section, of: object)
@@ -147,12 +148,12 @@ private struct ObservationReader {
         if stated == .messages, row["deleted"]?.bool == true { section = .deletedMessages }
         var scope: String?
         if let name = section.observedScope {
-            guard let value = (row[name] ?? object[name])?.observedText else {
+            guard let value = (row[name] ?? object[name])?.identifier else {
                 throw ObservationError("a row of \"\(stated.rawValue)\" has no \"\(name)\"")
             }
             scope = value
         }
-        guard let idName = section.observedID, let id = row[idName]?.observedText else {
+        guard let idName = section.observedID, let id = row[idName]?.identifier else {
             throw ObservationError("a row of \"\(stated.rawValue)\" has no \"\(section.observedID ?? "id")\"")
         }
         var members = JSONObject()
@@ -165,13 +166,11 @@ private struct ObservationReader {
             }
             members[member.name] = member.value
         }
-        let place = group(section, scope, isOnlyStated: true)
-        groups[place ?? 0].rows.append(Observation.Row(id: id, members: members))
+        groups[place(of: section, scope)].rows.append(Observation.Row(id: id, members: members))
     }
 
-    /// The place of the group, which is made where there is none; `nil` where it is not made.
-    private mutating func group(_ section: Section, _ scope: String?, isOnlyStated: Bool) -> Int? {
-        guard isOnlyStated else { return nil }
+    /// The place in `groups` of a section's scope, which is made where there is none.
+    private mutating func place(of section: Section, _ scope: String?) -> Int {
         let name = "\(section.rawValue)/\(scope ?? "")"
         if let place = places[name] { return place }
         places[name] = groups.count
@@ -195,14 +194,9 @@ private struct ObservationReader {
     }
 
     private func text(_ name: String, _ value: JSONValue) throws(ObservationError) -> String {
-        guard let text = value.observedText else { throw ObservationError("\"\(name)\" is no text") }
+        guard let text = value.identifier else { throw ObservationError("\"\(name)\" is no text") }
         return text
     }
-}
-
-extension JSONValue {
-    /// A text, or a number as it is written: apps write ids in both ways.
-    var observedText: String? { string ?? number?.text }
 }
 
 extension Section {

@@ -48,7 +48,7 @@ private struct ObservedComparison {
     }
 
     private mutating func add(_ row: JSONValue) {
-        guard let object = row.object, let id = group.section.observedID.flatMap({ object[$0]?.observedText }),
+        guard let object = row.object, let id = group.section.observedID.flatMap({ object[$0]?.identifier }),
             rows[ExactText(id)] == nil
         else { return }
         rows[ExactText(id)] = StateRow(place: order.count, source: object["source"]?.string ?? "", members: object)
@@ -71,7 +71,7 @@ private struct ObservedComparison {
             rows = state.document(ofChannel: channel, options)[section.rawValue]?.array ?? []
         } else {
             rows = state.rows(in: section, asOf: state.clock ?? Timestamp(seconds: 0))
-            if let scope, let name = section.observedScope { rows.removeAll { $0[name]?.observedText != scope } }
+            if let scope, let name = section.observedScope { rows.removeAll { $0[name]?.identifier != scope } }
         }
         guard let source else { return rows }
         return rows.filter { $0["source"]?.string == source.rawValue }
@@ -155,7 +155,7 @@ private struct ObservedComparison {
         case (_, .object(let state)): return state["id"].map { matches(shown, $0) } ?? false
         default: break
         }
-        guard let left = shown.observedText, let right = state.observedText else { return false }
+        guard let left = shown.identifier, let right = state.identifier else { return false }
         if ExactText(left) == ExactText(right) { return true }
         guard let one = Timestamp(written: left), let other = Timestamp(written: right) else { return false }
         return one == other

@@ -30,9 +30,11 @@ struct Sighting {
     let point: SequenceNumber
     /// The first point at which a client that lags may be. As `point` where the client said how far it had read.
     let earliest: SequenceNumber
+    /// The least `earliest` of this and all later ones: a state there serves them all.
+    fileprivate(set) var floor = SequenceNumber.zero
 }
 
-/// What is known of the observations of a log.
+/// The observations of a log, with the points at which their clients were.
 struct Sightings {
     /// By their points, then in the order of the log.
     private(set) var all: [Sighting] = []
@@ -80,6 +82,11 @@ struct Sightings {
             )
         }
         all.sort { ($0.point, $0.event) < ($1.point, $1.event) }
+        var least = events.last
+        for index in all.indices.reversed() {
+            least = min(least, all[index].earliest)
+            all[index].floor = least
+        }
     }
 
     /// The points of observations that count the messages of a connection, by the observations' events. Reads the events only if

@@ -19,7 +19,7 @@ package struct ObservedQuestion: Sendable {
         var events = CandidateEvents(candidate, from: start)
         var comparer = SightingComparer()
         for sighting in try Sightings(of: events, lag: lag.microseconds).all {
-            guard let finding = try comparer.compare(sighting, in: &events),
+            guard case .differs(let finding) = try comparer.compare(sighting, in: &events),
                 finding.differences.contains(where: difference.isAlike)
             else { continue }
             guard difference.name == "repeated" else { return true }

@@ -29,9 +29,9 @@ public struct ObservedSearch {
     /// How long a client may take to show what it received, unless it says how far it had read.
     public static let lag = Duration.seconds(1)
 
-    /// How many observations there are up to the end of the search.
+    /// How many observations there are between the ends of the search.
     public let count: Int
-    /// Events of the kind that are no observations, with the reason.
+    /// Events of the kind between the ends that are no observations, with the reason.
     public let faults: [(event: SequenceNumber, reason: String)]
     private let sightings: [Sighting]
     private let store: EventStore
@@ -41,40 +41,38 @@ public struct ObservedSearch {
     ///
     /// - Parameters:
     ///   - lag: How long a client may take to show what it received. A client that agrees with any state of that time agrees.
+    ///   - good: Observations up to here are left out.
     ///   - last: Later observations are left out; `nil` for none.
     ///   - options: Which events are folded, and how.
     /// - Throws: `EventLogError` if the log cannot be read.
     public init(
         of store: EventStore,
         lag: Duration = lag,
+        after good: SequenceNumber = .zero,
         through last: SequenceNumber? = nil,
         options: ReplayOptions = ReplayOptions()
     ) throws {
         (self.store, self.options) = (store, options)
         let log = try StoredEvents(store, options)
         let sightings = try Sightings(of: log, lag: lag.microseconds)
-        self.sightings = sightings.all.filter { $0.event <= last ?? log.last }
-        faults = sightings.faults
+        let isMeant = { (event: SequenceNumber) in event > good && event <= last ?? log.last }
+        self.sightings = sightings.all.filter { isMeant($0.event) }
+        faults = sightings.faults.filter { isMeant($0.event) }
         count = self.sightings.count
     }
 
     /// The first observation that differs from every state at which its client may have been.
     ///
-    /// - Parameters:
-    ///   - good: Observations up to here are not looked at.
-    ///   - progress: Called with the number of observations compared so far.
+    /// - Parameter progress: Called with the number of observations compared so far.
     /// - Returns: `nil` if all agree.
     /// - Throws: what folding throws.
-    public func first(
-        after good: SequenceNumber = .zero,
-        progress: (Int) -> Void = { _ in }
-    ) throws -> ObservedFinding? {
+    public func first(progress: (Int) -> Void = { _ in }) throws -> ObservedFinding? {
         var log = try StoredEvents(store, options)
         var comparer = SightingComparer()
-        for (index, sighting) in sightings.enumerated() where sighting.event > good {
+        for (index, sighting) in sightings.enumerated() {
             progress(index + 1)
-            guard var finding = try comparer.compare(sighting, in: &log) else { continue }
-            finding.compared = sightings[...index].count { $0.event > good }
+            guard case .differs(var finding) = try comparer.compare(sighting, in: &log) else { continue }
+            finding.compared = index + 1
             finding.event = try ObservedCause(finding, since: comparer.agreedPoint).event(in: store, options)
             return finding
         }
@@ -83,10 +81,11 @@ public struct ObservedSearch {
 
     /// How one observation differs from the state, where it agrees with none; empty if it agrees.
     ///
+    /// - Returns: The point with whose state it agrees, or with whose it was compared last.
     /// - Throws: `EngineError` if the event is no observation; what folding throws.
-    public func differences(of event: SequenceNumber) throws -> (
-        point: SequenceNumber, differences: [ObservedDifference]
-    ) {
+    public func differences(
+        of event: SequenceNumber
+    ) throws -> (point: SequenceNumber, differences: [ObservedDifference]) {
         if let fault = faults.first(where: { $0.event == event }) {
             throw EngineError("compare event \(event): \(fault.reason)")
         }
@@ -97,41 +96,50 @@ public struct ObservedSearch {
         }
         var log = try StoredEvents(store, options)
         var comparer = SightingComparer()
-        let finding = try comparer.compare(sighting, in: &log)
-        return (sighting.point, finding?.differences ?? [])
+        switch try comparer.compare(sighting, in: &log) {
+        case .agrees(let point): return (point, [])
+        case .differs(let finding): return (finding.point, finding.differences)
+        }
     }
 }
 
 /// Compares observations with states, in the order of their points.
 struct SightingComparer {
-    /// The last observation that agreed, and its point.
+    enum Answer {
+        /// With the state of this point.
+        case agrees(SequenceNumber)
+        case differs(ObservedFinding)
+    }
+
+    /// The last observation that agreed, and the point with whose state it did.
     private var agreed: SequenceNumber?
     private(set) var agreedPoint = SequenceNumber.zero
 
-    /// What differs; `nil` if the observation agrees with a state at which its client may have been.
-    mutating func compare(_ sighting: Sighting, in log: inout some ObservedEvents) throws -> ObservedFinding? {
-        // Later observations have no earlier points, so the state is folded once.
-        log.begin(from: try log.state(at: sighting.earliest))
+    mutating func compare(_ sighting: Sighting, in log: inout some ObservedEvents) throws -> Answer {
+        // No later observation needs an earlier state, so the log is folded once.
+        log.begin(from: try log.state(at: sighting.floor))
         let differences = sighting.observation.differences(from: try log.state(at: sighting.point))
-        if differences.isEmpty { return agree(sighting) }
-        var point = sighting.earliest
+        if differences.isEmpty { return agree(sighting, at: sighting.point) }
+        var (walk, point) = (log, sighting.earliest)
         while point < sighting.point {
-            let state = try log.state(at: point)
-            log.begin(from: state)
-            if sighting.observation.differences(from: state).isEmpty { return agree(sighting) }
+            let state = try walk.state(at: point)
+            walk.begin(from: state)
+            if sighting.observation.differences(from: state).isEmpty { return agree(sighting, at: point) }
             point = point.next
         }
-        return ObservedFinding(
-            observation: sighting.event,
-            point: sighting.point,
-            agreed: agreed,
-            differences: differences
+        return .differs(
+            ObservedFinding(
+                observation: sighting.event,
+                point: sighting.point,
+                agreed: agreed,
+                differences: differences
+            )
         )
     }
 
-    private mutating func agree(_ sighting: Sighting) -> ObservedFinding? {
-        (agreed, agreedPoint) = (sighting.event, sighting.point)
-        return nil
+    private mutating func agree(_ sighting: Sighting, at point: SequenceNumber) -> Answer {
+        (agreed, agreedPoint) = (sighting.event, point)
+        return .agrees(point)
     }
 }
 

@@ -35,7 +35,9 @@ import Testing
         let found = try document(run)
         guard let expected else {
             #expect(run.exitCode == 1, "\(run.output)")
-            #expect((found["reason"] as? String)?.contains("agree with the state") == true)
+            #expect(
+                found["reason"] as? String == "nothing found: the state agrees with \(chat.screenCount) observations"
+            )
             return
         }
         #expect(run.exitCode == 0, "\(run.output)")
@@ -68,7 +70,12 @@ import Testing
             ObservedChat.screen(#"{"channel":"10","messages":[{"id":"1"}]}"#, at: 10_400),
         ]
         try ingest(lines)
-        #expect(try ToolRun.run(["bisect", "L", "--observed"], in: folder).exitCode == 1)
+        let lax = try ToolRun.run(["bisect", "L", "--observed"], in: folder)
+        #expect(lax.exitCode == 1)
+        #expect(lax.output == "nothing found: the state agrees with 1 observation\n")
+        // It agrees with the state before the second message, and this is what is said.
+        let shown = try ToolRun.run(["diff", "L", "--observed", "3"], in: folder)
+        #expect(shown.output == "observation 3 agrees with the state at 1\n")
         let strict = try document(
             try ToolRun.run(["bisect", "L", "--observed", "--lag", "100ms", "--json"], in: folder)
         )
@@ -122,6 +129,7 @@ import Testing
         #expect(run.exitCode == 1)
         #expect(run.errors.contains("event 2"))
         #expect(run.errors.contains(reason), "\(run.errors)")
+        #expect(run.output == "nothing found: the state agrees with 0 observations, 1 cannot be read\n")
         let diff = try ToolRun.run(["diff", "L", "--observed", "2"], in: folder)
         #expect(diff.exitCode == 2)
         #expect(diff.errors.contains(reason), "\(diff.errors)")
@@ -169,6 +177,8 @@ struct ObservedChat {
     private var lastNamed: [Int: Int] = [:]
     private var received = 0
     private var clock: Int64 = 0
+    /// How many screens there are.
+    var screenCount: Int { lines.count { $0.contains("\"observed\"") } }
 
     init(seed: UInt64, bug: Bug? = nil) {
         random = SeededGenerator(seed: seed)

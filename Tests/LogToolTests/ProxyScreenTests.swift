@@ -12,16 +12,8 @@ import Testing
         folder = try TemporaryDirectory()
     }
 
-    private static let chromium: String? = {
-        let environment = ProcessInfo.processInfo.environment
-        let folders = (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/chromium" }
-        return ([environment["EVENTLOG_CHROMIUM"] ?? ""] + folders).first {
-            FileManager.default.isExecutableFile(atPath: $0)
-        }
-    }()
-
     @Test(
-        .enabled(if: chromium != nil, "EVENTLOG_CHROMIUM names the program"),
+        .enabled(if: ReportCommandTests.chromium != nil, "EVENTLOG_CHROMIUM names the program"),
         .enabled(if: PythonPeer.isInstalled("websockets.legacy"), "it needs python3-websockets")
     )
     func whatAPageShowedNamesTheFrame() async throws {
@@ -73,7 +65,7 @@ import Testing
 
     private func browse(_ address: String) throws -> Process {
         let process = Process()
-        process.executableURL = URL(filePath: try #require(Self.chromium))
+        process.executableURL = URL(filePath: try #require(ReportCommandTests.chromium))
         process.arguments = [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
             "--user-data-dir=\(folder.path("profile"))", "--remote-debugging-port=0", "\(address)/",

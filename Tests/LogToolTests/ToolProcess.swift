@@ -47,6 +47,12 @@ final class ToolProcess {
     /// What the system says of its memory; empty where there is no /proc.
     var memoryMap: String { information("smaps") }
 
+    /// The most memory that it has had, in bytes; `nil` where there is no /proc.
+    var peakMemory: Int? {
+        let line = information("status").split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return line?.split { !$0.isNumber }.first.flatMap { Int($0) }.map { $0 << 10 }
+    }
+
     private func information(_ name: String) -> String {
         // `FileManager` reads no more than one piece of such a file.
         let file = FileHandle(forReadingAtPath: "/proc/\(process.processIdentifier)/\(name)")

@@ -2,6 +2,8 @@
 import NIOCore
 
 /// Cuts the bytes of one direction of a WebSocket into frames (RFC 6455, section 5.2), without holding a payload.
+///
+/// NIO's decoder gives whole frames and says not where in the bytes they end; a proxy passes bytes before a frame is whole.
 struct SocketFrameReader {
     /// What the next bytes are.
     enum Part {

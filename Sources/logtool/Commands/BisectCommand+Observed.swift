@@ -13,7 +13,13 @@ extension BisectCommand {
         _ options: ReplayOptions
     ) throws {
         let progress = output.progress("comparing observations")
-        let search = try ObservedSearch(of: store, lag: lag ?? ObservedSearch.lag, through: bad, options: options)
+        let search = try ObservedSearch(
+            of: store,
+            lag: lag ?? ObservedSearch.lag,
+            after: good,
+            through: bad,
+            options: options
+        )
         if let fault = search.faults.first, !output.quiet {
             progress.end()
             StandardError.line(
@@ -23,18 +29,17 @@ extension BisectCommand {
                 )
             )
         }
-        let finding = try search.first(after: good) { progress.report("comparing", done: $0, total: search.count) }
+        let finding = try search.first { progress.report("comparing", done: $0, total: search.count) }
         progress.end()
         let output = output.standardOutput
         guard let finding else {
+            let isNone = search.count + search.faults.count == 0
+            let unread = search.faults.isEmpty ? "" : ", \(search.faults.count) cannot be read"
             let reason =
-                search.count == 0
-                ? "nothing found: the log has no observation of a client; see docs/observed.md"
-                : "nothing found: all \(counted(search.count, "observation")) agree with the state"
-            try output.line(
-                document.json
-                    ? JSONValue.object(["observations": .int(search.count), "reason": .string(reason)]).text : reason
-            )
+                isNone
+                ? "nothing found: no client has said what it shows; see docs/observed.md"
+                : "nothing found: the state agrees with \(counted(search.count, "observation"))\(unread)"
+            try output.line(document.json ? search.document(reason: reason).text : reason)
             try output.flush()
             throw Outcome.no
         }
@@ -58,5 +63,15 @@ extension BisectCommand {
             }
         }
         return found
+    }
+}
+
+extension ObservedSearch {
+    /// What a search without a finding says to programs.
+    fileprivate func document(reason: String) -> JSONValue {
+        .object([
+            "observations": .int(count), "unread": faults.isEmpty ? nil : .int(faults.count),
+            "reason": .string(reason),
+        ])
     }
 }

@@ -20,22 +20,9 @@ struct ObserveCommand: AsyncParsableCommand, ExplainedCommand {
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
     var log: String
 
-    @Option(help: ArgumentHelp("Where to listen; port 0 is a free one.", valueName: "address"))
-    var listen = "127.0.0.1:4001"
-
-    @Flag(help: "Listen on any address, and answer to any host name.")
-    var allowRemote = false
-
-    @Option(name: .customLong("as"), help: ArgumentHelp("The source's name in the log.", valueName: "name"))
-    var name = "observed"
+    @OptionGroup var serving: ServingOptions
 
     @OptionGroup(title: "Options of the log") var write: WriteOptions
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
-
-    /// Refuses an address of elsewhere, unless it is allowed.
-    func validate() throws {
-        if name == SourceName.logtool.rawValue { throw ValidationError("the source name \"logtool\" is reserved") }
-        _ = try ListenAddress(listen, allowsRemote: allowRemote)
-    }
 }

@@ -9,15 +9,15 @@ extension ProxyCommand {
     ///
     /// - Throws: `ExitCode` 128 + signal; `IngestError` for a target or an address that cannot be used.
     func run() async throws {
-        let address = try ListenAddress(listen, allowsRemote: allowRemote)
+        let address = try serving.address(defaultPort: 4000)
         let (isQuiet, to) = (output.quiet, to)
         let source = try ProxySource(
             target: to,
-            name: name.map { try SourceName($0) },
+            name: serving.name.map { try SourceName($0) },
             host: address.host,
             port: address.port,
             faults: faults.proxyFaults,
-            allowsRemote: allowRemote
+            allowsRemote: serving.allowRemote
         ) { port in
             guard !isQuiet else { return }
             StandardError.line(
@@ -46,13 +46,13 @@ extension ObserveCommand {
     ///
     /// - Throws: as `ProxyCommand.run`.
     func run() async throws {
-        let address = try ListenAddress(listen, allowsRemote: allowRemote)
+        let address = try serving.address(defaultPort: 4001)
         let isQuiet = output.quiet
         let source = ProxySource(
-            observations: try SourceName(name),
+            observations: try SourceName(serving.name ?? "observed"),
             host: address.host,
             port: address.port,
-            allowsRemote: allowRemote
+            allowsRemote: serving.allowRemote
         ) { port in
             guard !isQuiet else { return }
             StandardError.line("logtool: observations at http://\(address.authority(port: port))/_eventlog/observed")

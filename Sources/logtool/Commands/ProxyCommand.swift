@@ -29,14 +29,7 @@ struct ProxyCommand: AsyncParsableCommand, ExplainedCommand {
     @Option(help: ArgumentHelp("The target: scheme, host and port.", valueName: "url"))
     var to: String
 
-    @Option(help: ArgumentHelp("Where to listen; port 0 is a free one.", valueName: "address"))
-    var listen = "127.0.0.1:4000"
-
-    @Flag(help: "Listen on any address, and answer to any host name.")
-    var allowRemote = false
-
-    @Option(name: .customLong("as"), help: ArgumentHelp("The source's name in the log.", valueName: "name"))
-    var name: String?
+    @OptionGroup var serving: ServingOptions
 
     @Option(help: ArgumentHelp("What reads the source from now on.", valueName: "file"), completion: .file())
     var decoder: String?
@@ -60,10 +53,8 @@ struct ProxyCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
-    /// Refuses an address of elsewhere, unless it is allowed. Contacts nobody.
+    /// Contacts nobody.
     func validate() throws {
-        if name == SourceName.logtool.rawValue { throw ValidationError("the source name \"logtool\" is reserved") }
-        _ = try ListenAddress(listen, allowsRemote: allowRemote)
         if faults.halfOpen, faults.cutAfter.isEmpty, faults.cutEvery == nil, faults.faults == nil {
             throw ValidationError("--half-open goes with --cut-after or --cut-every")
         }

@@ -1,4 +1,3 @@
-#if Recorders
 import EventLog
 
 /// The content of a message or body as it comes in: whole up to 16 MiB, then only its length and hash (I3).
@@ -9,19 +8,24 @@ struct KeptContent {
         case oversize(length: Int, hash: Hash256)
     }
 
+    private let bytesMax: Int
+    /// Empty once `hasher` is set.
     private var bytes: [UInt8] = []
     private var length = 0
+    /// Set once the content is too large to keep.
     private var hasher: Hasher256?
 
-    /// The bytes in memory.
-    var heldByteCount: Int { bytes.count }
+    /// - Parameter bytesMax: the largest content that is kept whole.
+    init(bytesMax: Int = EnvelopeLimits.payloadBytesMax) {
+        self.bytesMax = bytesMax
+    }
 
     /// The length so far, in bytes.
     var byteCount: Int { length }
 
     mutating func append(_ piece: UnsafeRawBufferPointer) {
         length += piece.count
-        if hasher == nil, length > EnvelopeLimits.payloadBytesMax {
+        if hasher == nil, length > bytesMax {
             var begun = Hasher256()
             begun.update(bytes)
             hasher = begun
@@ -35,4 +39,3 @@ struct KeptContent {
         return .oversize(length: length, hash: hasher.finalize())
     }
 }
-#endif
