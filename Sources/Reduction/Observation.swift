@@ -1,6 +1,6 @@
-public import EventLog
+import EventLog
 import JSON
-public import Projections
+import Projections
 
 /// What a client itself showed at one moment, in the client's own words (`docs/observed.md`): rows with some of the members that a
 /// state document has.
