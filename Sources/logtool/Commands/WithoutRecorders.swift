@@ -1,30 +1,48 @@
 #if !Recorders
-import ArgumentParser
 import EventLog
 import Projections
 
 // The commands are parsed in every build, so that help and completions are the same. Only their runs are missing here.
-
-/// A command that needs servers or live sources.
-private protocol RecorderCommand: AsyncParsableCommand {}
-
-extension RecorderCommand {
-    /// Refuses: this build has none.
-    func run() async throws {
-        throw Failure.noRecorders(Self.configuration.commandName ?? "")
-    }
-}
-
-extension RecordCommand: RecorderCommand {}
-extension ProxyCommand: RecorderCommand {}
-extension ObserveCommand: RecorderCommand {}
-extension PlayCommand: RecorderCommand {}
-extension ViewCommand: RecorderCommand {}
-
+// Each refuses by itself: the run of a protocol of theirs would lose against that of `AsyncParsableCommand`, which prints the help.
 extension IngestCommand {
     /// Refuses: this build has no live sources.
     func recordLive(_ decoder: DecoderFile?, _ head: SequenceNumber?) async throws {
         throw Failure.noRecorders("ingest \(kind.rawValue)")
+    }
+}
+
+extension RecordCommand {
+    /// Refuses: this build has no live sources.
+    func run() async throws {
+        throw Failure.noRecorders("record")
+    }
+}
+
+extension PlayCommand {
+    /// Refuses: this build has no servers.
+    func run() async throws {
+        throw Failure.noRecorders("play")
+    }
+}
+
+extension ViewCommand {
+    /// Refuses: this build has no servers.
+    func run() async throws {
+        throw Failure.noRecorders("view")
+    }
+}
+
+extension ObserveCommand {
+    /// Refuses: this build has no servers.
+    func run() async throws {
+        throw Failure.noRecorders("observe")
+    }
+}
+
+extension ProxyCommand {
+    /// Refuses: this build has no servers.
+    func run() async throws {
+        throw Failure.noRecorders("proxy")
     }
 }
 
