@@ -5,7 +5,7 @@ package import Projections
 extension Observation {
     /// What differs between the screen and a state, in the order of the screen; what is not shown comes last in each scope.
     ///
-    /// Cost: O(rows) of the channels, lists and tables that were shown.
+    /// Cost: of a channel, puts its messages in order and makes the rows from the first one shown; O(rows) of lists and tables.
     package func differences(from state: LogState) -> [ObservedDifference] {
         var differences: [ObservedDifference] = []
         for group in shown {
@@ -37,11 +37,19 @@ private struct ObservedComparison {
 
     init(of group: Observation.Shown, in observation: Observation, with state: LogState) {
         (self.group, self.observation) = (group, observation)
-        let isMessages = [.messages, .deletedMessages].contains(group.section)
-        for row in Self.rows(of: group.section, group.scope, observation.source, state) { add(row) }
-        guard isMessages else { return }
+        guard [.messages, .deletedMessages].contains(group.section), let scope = group.scope else {
+            for row in Self.rows(of: group, observation.source, state) { add(row) }
+            return
+        }
+        let channel = EntityReference(
+            kind: .channel,
+            parts: (observation.source.map { [$0.rawValue] } ?? []) + [scope]
+        )
+        let ids = group.rows.map(\.id)
+        let isTail = group.section == .messages && observation.isComplete
+        for row in state.messageRows(of: channel, in: group.section, ids: ids, andLater: isTail) { add(row) }
         let other = group.section == .messages ? Section.deletedMessages : .messages
-        for row in Self.rows(of: other, group.scope, observation.source, state) {
+        for row in state.messageRows(of: channel, in: other, ids: ids, andLater: false) {
             guard let id = row["id"]?.string, let object = row.object else { continue }
             others[ExactText(id)] = StateRow(place: 0, source: row["source"]?.string ?? "", members: object)
         }
@@ -56,22 +64,10 @@ private struct ObservedComparison {
     }
 
     /// The rows of a section and scope that the state has, in its order.
-    private static func rows(
-        of section: Section,
-        _ scope: String?,
-        _ source: SourceName?,
-        _ state: LogState
-    ) -> [JSONValue] {
-        var rows: [JSONValue]
-        if let scope, [.messages, .deletedMessages].contains(section) {
-            var options = DocumentOptions()
-            options.sections = [section]
-            let parts = (source.map { [$0.rawValue] } ?? []) + [scope]
-            let channel = EntityReference(kind: .channel, parts: parts)
-            rows = state.document(ofChannel: channel, options)[section.rawValue]?.array ?? []
-        } else {
-            rows = state.rows(in: section, asOf: state.clock ?? Timestamp(seconds: 0))
-            if let scope, let name = section.observedScope { rows.removeAll { $0[name]?.identifier != scope } }
+    private static func rows(of group: Observation.Shown, _ source: SourceName?, _ state: LogState) -> [JSONValue] {
+        var rows = state.rows(in: group.section, asOf: state.clock ?? Timestamp(seconds: 0))
+        if let scope = group.scope, let name = group.section.observedScope {
+            rows.removeAll { $0[name]?.identifier != scope }
         }
         guard let source else { return rows }
         return rows.filter { $0["source"]?.string == source.rawValue }

@@ -102,6 +102,27 @@ extension ChannelState: DocumentState {
         }
     }
 
+    /// The rows of messages with these ids, in the document's order.
+    ///
+    /// Cost: puts the channel's messages in order; makes no other row.
+    ///
+    /// - Parameter andLater: whether all behind the first of them come, too; without ids, all.
+    fileprivate func rows(of section: Section, ids: [String], andLater: Bool) -> [JSONValue] {
+        let (names, cells) = (source.context.names, source.parts.messages.store.cells)
+        var wanted: Set<EntityID> = []
+        for id in ids { if let known = names.find(id) { wanted.insert(known) } }
+        let places = places(in: section)
+        let chosen: ArraySlice<Int>
+        if andLater {
+            let first = ids.isEmpty ? places.startIndex : places.firstIndex { wanted.contains(cells[$0].id) }
+            chosen = places[(first ?? places.endIndex)...]
+        } else {
+            chosen = places.filter { wanted.contains(cells[$0].id) }[...]
+        }
+        let asOf = clock ?? Timestamp(seconds: 0)
+        return chosen.compactMap { row(for: EntityKey(section, channel, cells[$0].id), asOf: asOf) }
+    }
+
     /// The places of the messages that have a row, in the document's order.
     private func places(in section: Section) -> [Int] {
         source.parts.messages.places(in: section, of: channel, source.context.names)
@@ -113,6 +134,24 @@ extension ChannelState: DocumentState {
         } else {
             try source.writeRows(of: keys(in: section), asOf: asOf, to: &lines)
         }
+    }
+}
+
+extension LogState {
+    /// The rows of a channel's messages with these ids, live or deleted, in the document's order. If channels of several sources
+    /// fit, the first source counts.
+    ///
+    /// Cost: as `ChannelState.rows(of:ids:andLater:)`.
+    ///
+    /// - Parameter andLater: whether all behind the first of them come, too; without ids, all.
+    package func messageRows(
+        of channel: EntityReference,
+        in section: Section,
+        ids: [String],
+        andLater: Bool
+    ) -> [JSONValue] {
+        assert(section.isOfMessages, "other rows of a channel are no messages")
+        return ChannelState.find(channel, in: self).first?.rows(of: section, ids: ids, andLater: andLater) ?? []
     }
 }
 
