@@ -10,7 +10,7 @@ struct AppendTransaction: ~Copyable {
     /// The events that this transaction adds, in order; the first has the sequence `base + 1` (I1).
     private var pending: [PreparedEvent] = []
     /// The head before this transaction.
-    private let base: UInt64
+    let base: UInt64
     /// The numbers of lanes that this transaction adds, by interned lane. `LaneTable` learns of them after the commit.
     private var newLanes: [ObjectIdentifier: UInt32] = [:]
     /// The lane of the last event written: most events have that of the one before.
@@ -50,9 +50,14 @@ struct AppendTransaction: ~Copyable {
         let firstNew = pending.count
         let sequences = try resolve(batch, separatesKeys)
         for place in firstNew..<pending.count { try write(pending[place], base + UInt64(place) + 1) }
-        if let bookmark { bookmarks[Array(bookmark.source.rawValue.utf8)] = bookmark.bytes }
+        if let bookmark { keep(bookmark) }
         let appended = pending.count - firstNew
         return AppendResult(sequences: sequences, appended: appended, first: base + UInt64(firstNew) + 1)
+    }
+
+    /// Stores a bookmark with the batches, in place of an earlier one of its source.
+    mutating func keep(_ bookmark: Bookmark) {
+        bookmarks[Array(bookmark.source.rawValue.utf8)] = bookmark.bytes
     }
 
     /// Makes the batches durable (I5); returns what the writer knows of the log after them.

@@ -18,19 +18,34 @@ struct LogCommit: Sendable {
     func commit(_ batches: [QueuedBatch]) -> [Result<AppendResult, any Error>] {
         do {
             return try EventLogError.wrapping("append to", path) {
-                try core.writer.locked(core.directory, wait: wait) { try commitLocked(batches) }
+                try core.writer.locked(core.directory, wait: wait) {
+                    try commitLocked { try attemptCommit(batches, $0) }
+                }
             }
         } catch {
             return batches.map { _ in .failure(error) }
         }
     }
 
+    /// Commits events of another copy of this log, in their places, with the salts that they have there.
+    ///
+    /// - Throws: `EventLogError` with code `invalidArgument` if the log does not end with `head`, or has the key of one of them.
+    func commit(copies batch: PreparedBatch, behind head: UInt64, bookmarks: [Bookmark]) throws {
+        try EventLogError.wrapping("append to", path) {
+            try core.writer.locked(core.directory, wait: wait) {
+                try commitLocked { try attemptCommit(copies: batch, behind: head, bookmarks, $0) }
+            }
+        }
+    }
+
     /// Tries again in a generation that has replaced this one, and with a larger map. The caller holds the write lock.
-    private func commitLocked(_ batches: [QueuedBatch]) throws -> [Result<AppendResult, any Error>] {
+    ///
+    /// - Parameter attempt: returns `nil` if another generation has replaced the one that it got.
+    private func commitLocked<Outcome>(_ attemptCommit: (Generation) throws -> Outcome?) throws -> Outcome {
         for attempt in 0..<8 {
             let generation = try core.newestForWriting()
             do {
-                if let results = try attemptCommit(batches, generation) { return results }
+                if let outcome = try attemptCommit(generation) { return outcome }
                 _ = try core.follow(from: generation)
             } catch let error as LMDBError {
                 core.writer.state = nil
@@ -50,16 +65,7 @@ struct LogCommit: Sendable {
         _ batches: [QueuedBatch],
         _ generation: Generation
     ) throws -> [Result<AppendResult, any Error>]? {
-        let transaction = try generation.environment.beginWrite()
-        let reader = LogReader(transaction.view, of: generation)
-        // Only a write transaction is sure to see the newest commit: a read transaction may miss that of a process that
-        // was killed just after it.
-        if try reader.successor() != nil { return nil }
-        var state = try core.writer.state(for: generation, reader, keysInMemory: keysInMemory)
-        // The state is in motion from here on. If anything fails below, the next commit reads it from the log.
-        core.writer.state = nil
-        try state.catchUp(reader)
-        var append = try AppendTransaction(transaction, generation: generation, state: state)
+        guard var append = try beginAppend(generation) else { return nil }
         var results: [Result<AppendResult, any Error>] = []
         for batch in batches {
             do {
@@ -71,10 +77,48 @@ struct LogCommit: Sendable {
             }
         }
         assert(results.count == batches.count, "each batch is placed or refused")
-        state = try append.commit()
+        try finish(append, generation)
+        return results
+    }
+
+    /// Returns `nil` if another generation has replaced this one (I9).
+    private func attemptCommit(
+        copies batch: PreparedBatch,
+        behind head: UInt64,
+        _ bookmarks: [Bookmark],
+        _ generation: Generation
+    ) throws -> Void? {
+        guard var append = try beginAppend(generation) else { return nil }
+        let reason: String
+        if append.base != head {
+            reason = "the log has \(append.base) events, and the copies begin behind \(head)"
+        } else if try append.place(batch).appended != batch.events.count {
+            reason = "the log has the key of a copied event already"
+        } else {
+            for bookmark in bookmarks { append.keep(bookmark) }
+            return try finish(append, generation)
+        }
+        throw EventLogError(.invalidArgument, operation: "append to", object: path, reason: reason)
+    }
+
+    /// Begins a transaction behind the newest commit; `nil` if another generation has replaced this one (I9).
+    private func beginAppend(_ generation: Generation) throws -> AppendTransaction? {
+        let transaction = try generation.environment.beginWrite()
+        let reader = LogReader(transaction.view, of: generation)
+        // Only a write transaction is sure to see the newest commit: a read transaction may miss that of a process that
+        // was killed just after it.
+        if try reader.successor() != nil { return nil }
+        var state = try core.writer.state(for: generation, reader, keysInMemory: keysInMemory)
+        // The state is in motion from here on. If anything fails below, the next commit reads it from the log.
+        core.writer.state = nil
+        try state.catchUp(reader)
+        return try AppendTransaction(transaction, generation: generation, state: state)
+    }
+
+    private func finish(_ append: consuming AppendTransaction, _ generation: Generation) throws {
+        var state = try append.commit()
         state.reserve.committed(generation.environment)
         core.writer.state = state
-        return results
     }
 }
 

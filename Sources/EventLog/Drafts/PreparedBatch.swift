@@ -56,6 +56,25 @@ final class PreparedBatch: @unchecked Sendable {
         }
     }
 
+    /// Copies of events of the same log, which keep their salts; `nil` if one is not whole.
+    convenience init?(copiesOf events: [RecordedEvent], lanes: LaneInterner) {
+        let salts = events.flatMap { $0.salt ?? [] }
+        guard salts.count == events.count * Record.saltBytes else { return nil }
+        let drafts = events.map { event in
+            DraftEvent(
+                recordedAt: event.envelope.recordedAt,
+                source: event.envelope.source,
+                kind: event.envelope.kind,
+                key: event.envelope.key,
+                attributes: event.envelope.attributes,
+                payload: event.payload
+            )
+        }
+        self.init(DraftBatch(drafts), salts: salts) { run in
+            lanes.lane(source: run.source, kind: run.kind, attributes: run.attributes)
+        }
+    }
+
     /// The same event under a key of its own, because another event holds its key with another payload. It keeps its
     /// salt. `nil` if it has no key.
     convenience init?(separating event: PreparedEvent) throws {

@@ -72,7 +72,7 @@ package enum DiskRoom {
 
 extension EventLogError {
     /// The error of a system call that has just failed. Reads `errno`, so call it before any other call of the system.
-    static func system(_ operation: String, _ path: String) -> EventLogError {
+    package static func system(_ operation: String, _ path: String) -> EventLogError {
         let code = errno
         let advice =
             switch code {

@@ -16,6 +16,15 @@ package final class OpenFile: Sendable {
         isOwner = true
     }
 
+    /// An empty file without a name, which is gone once it is closed.
+    ///
+    /// - Throws: `EventLogError` with code `io` if none can be made in the folder.
+    package convenience init(unnamedIn folder: String) throws {
+        let descriptor = UnnamedFile.make(in: folder)
+        guard descriptor >= 0 else { throw EventLogError.system("make a file in", folder) }
+        self.init(descriptor)
+    }
+
     /// Borrows a descriptor that the caller keeps open for at least as long as this object lives.
     init(lent descriptor: Int32) {
         self.descriptor = descriptor
@@ -31,13 +40,19 @@ package final class OpenFile: Sendable {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
+    /// The file's size.
+    package var byteCount: UInt64 {
+        var information = stat()
+        return fstat(descriptor, &information) == 0 ? UInt64(clamping: information.st_size) : 0
+    }
+
     /// Makes the written bytes durable. `path` is for messages.
-    func sync(_ path: String) throws {
+    package func sync(_ path: String) throws {
         guard fsync(descriptor) == 0 else { throw EventLogError.system("sync", path) }
     }
 
     /// Writes bytes over what is there, at the start of the file or at another offset. `path` is for messages.
-    func write(_ bytes: [UInt8], at offset: UInt64 = 0, _ path: String) throws {
+    package func write(_ bytes: [UInt8], at offset: UInt64 = 0, _ path: String) throws {
         try bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {

@@ -16,7 +16,7 @@ package final class Folder: Sendable {
     /// The directory's path, for messages.
     package let path: String
     /// Open for as long as this object lives; valid also after the directory was renamed.
-    let descriptor: Int32
+    package let descriptor: Int32
 
     private init(descriptor: Int32, path: String) {
         self.descriptor = descriptor

@@ -41,6 +41,10 @@ public struct EventView: ~Copyable {
     public var isAct: Bool { lane.isAct }
     /// The RFC 6962 leaf hash, as stored.
     public var leafHash: Hash256 { record.leafHash }
+    /// The bytes that the leaf hash covers, after the `00` of RFC 6962.
+    package var leaf: [UInt8] {
+        LeafHash.leaf(recordedAt: record.recordedAt, lane: lane, key: record.key, commitment: record.commitment)
+    }
     /// How many bytes the payload has.
     public var payloadCount: Int { payload.count }
 

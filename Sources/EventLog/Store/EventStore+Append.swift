@@ -45,6 +45,30 @@ extension EventStore {
         return awaited
     }
 
+    /// Appends events of another copy of this log, in their places and with their salts: all of them or none, durable on return
+    /// (I5). The caller has checked them against a root that covers this log's own events, too.
+    ///
+    /// - Parameters:
+    ///   - events: whole events, whose sequences follow the head.
+    ///   - bookmarks: stored in the same transaction.
+    /// - Throws: `EventLogError` with code `invalidArgument` if the log goes on otherwise meanwhile, or an event is not whole;
+    ///   `locked`, `io` or `damaged`.
+    package func append(copies events: [RecordedEvent], bookmarks: [Bookmark] = []) throws {
+        guard let first = events.first?.envelope.sequence.rawValue else { return }
+        let places = events.indices.map { SequenceNumber(first + UInt64($0)) }
+        guard first > 0, events.map(\.envelope.sequence) == places,
+            let batch = PreparedBatch(copiesOf: events, lanes: core.interner)
+        else {
+            throw EventLogError(
+                .invalidArgument,
+                operation: "append to",
+                object: path,
+                reason: "the copies from sequence \(first) on are not whole, or do not follow one another"
+            )
+        }
+        try writer.commit(copies: batch, behind: first - 1, bookmarks: bookmarks)
+    }
+
     /// Waits until everything that was appended under `fast` durability is durable.
     ///
     /// - Returns: the counts of what was appended since the last flush, without sequences; zeros under `synced`.

@@ -36,19 +36,23 @@ extension EventStore {
     /// of one, which a whole log also completes; if it lacks nothing that the input has, nothing changes. Nothing takes effect before everything is checked against
     /// the header's root (I9).
     ///
-    /// - Parameter fill: adds every piece, in order.
+    /// - Parameters:
+    ///   - followsRewrites: whether an existing log gives up what rewrites of the input have dropped or redacted, as their acts say.
+    ///   - fill: adds every piece, in order.
     /// - Throws: what `fill` throws; `EventLogError` with code `invalidArgument` if the pieces do not fit the header,
-    ///   if the existing log forks off (at `sequence`), or if it holds events that the input has dropped.
+    ///   if the existing log forks off (at `sequence`), or if it holds events that the input has dropped and
+    ///   does not follow its rewrites, or has redacted one that the input holds whole.
     public static func importLog(
         at path: String,
         header: LogHeader,
         options: Options = .init(),
+        followsRewrites: Bool = false,
         fill: (LogImport) throws -> Void
     ) throws -> ImportResult {
         guard header.identity.count == 16 else { throw refused(path, "the identity has not 16 bytes") }
         return try EventLogError.wrapping("import log into", path) {
             if try LogDirectory(existingAt: path)?.format() != nil {
-                return try open(at: path, options: options).importOver(header, fill)
+                return try open(at: path, options: options).importOver(header, follows: followsRewrites, fill)
             }
             return try importNew(path, header, fill)
         }
@@ -125,7 +129,11 @@ extension EventStore {
 extension EventStore {
     /// Imports into an existing log: writes the whole input into a new generation, compares it with the old one, then
     /// switches. Holds the rewrite lock throughout, the write lock only for the switch.
-    private func importOver(_ header: LogHeader, _ fill: (LogImport) throws -> Void) throws -> ImportResult {
+    private func importOver(
+        _ header: LogHeader,
+        follows: Bool,
+        _ fill: (LogImport) throws -> Void
+    ) throws -> ImportResult {
         guard header.identity == identity else {
             throw Self.refused(path, "fork at sequence 1: the log there has another identity", at: 1)
         }
@@ -149,8 +157,8 @@ extension EventStore {
                 return (try pieces.finish(), pieces.missing)
             }
             // Most of the comparison comes before the write lock. `takeOver` compares only what was appended since.
-            let compared = try old.read { try check($0, against: target, from: 1, header) }
-            var result = try takeOver(header, from: old, to: target, compared: compared)
+            let compared = try old.read { try check($0, against: target, from: 1, header, follows) }
+            var result = try takeOver(header, from: old, to: target, compared: compared, follows)
             // If the log stays as it is, it lacks nothing that the input lacks, and proves what it proved before.
             if result.appended > 0 {
                 (result.appended, result.missing) = (result.appended - missing, missing)
@@ -172,12 +180,13 @@ extension EventStore {
         _ header: LogHeader,
         from old: Generation,
         to target: Generation,
-        compared: UInt64
+        compared: UInt64,
+        _ follows: Bool
     ) throws -> ImportResult {
         let result = try core.writer.locked(core.directory, wait: options.wait) {
             let transaction = try old.environment.beginWrite()
             let reader = LogReader(transaction.view, of: old)
-            _ = try check(reader, against: target, from: compared + 1, header)
+            _ = try check(reader, against: target, from: compared + 1, header, follows)
             let result = try reader.result(of: header)
             guard result.appended > 0 else { return result }
             // Within the write lock, since every append may change a bookmark.
@@ -217,7 +226,8 @@ extension EventStore {
         _ old: LogReader,
         against target: Generation,
         from first: UInt64,
-        _ header: LogHeader
+        _ header: LogHeader,
+        _ follows: Bool
     ) throws -> UInt64 {
         let last = min(try old.head(), header.size)
         let replaces = try old.result(of: header).appended > 0
@@ -227,7 +237,7 @@ extension EventStore {
                 let block = start...min(start + 4095, last)
                 try compare(old, new, in: block)
                 // A log that stays may hold fewer or more of its events than the input.
-                if replaces { try checkHoldings(old, new, in: block) }
+                if replaces { try checkHoldings(old, new, in: block, follows) }
                 start = block.upperBound + 1
             }
         }
@@ -257,15 +267,22 @@ extension EventStore {
         }
     }
 
-    /// Checks that the input holds every event that the log holds, in the same form: whole or redacted.
-    private func checkHoldings(_ old: LogReader, _ new: LogReader, in block: ClosedRange<UInt64>) throws {
+    /// Checks that the input holds every event that the log holds, in the same form: whole or redacted. What the log has redacted
+    /// never becomes whole again; what it holds whole may go where the log follows the input's rewrites.
+    private func checkHoldings(
+        _ old: LogReader,
+        _ new: LogReader,
+        in block: ClosedRange<UInt64>,
+        _ follows: Bool
+    ) throws {
         var holdings: [UInt64: EventHolding] = [:]
         try new.forEachRecord(in: block) { sequence, record in
             holdings[sequence] = record.holding
             return true
         }
         try old.forEachRecord(in: block) { sequence, record in
-            if holdings[sequence] == record.holding { return true }
+            let holding = holdings[sequence]
+            if holding == record.holding || follows && (record.holding == .whole || holding == nil) { return true }
             throw Self.refused(path, "the log there holds sequence \(sequence) otherwise than the input", at: sequence)
         }
     }

@@ -78,18 +78,10 @@ extension ReadSession {
     /// Passes the greatest aligned subtrees, each within one node, that make up the sequences from `first` to before
     /// `end`.
     private func passMissing(from first: UInt64, before end: UInt64, _ body: (LogPiece) throws -> Void) throws {
-        var next = first
-        while next < end {
-            // The greatest powers of two that fit the range, that divide the place (any, at the first leaf), and that
-            // lie within a node.
-            let room = 63 - (end - next).leadingZeroBitCount
-            let aligned = next == 1 ? room : (next - 1).trailingZeroBitCount
-            let level = min(room, aligned, MissingRun.levelMax)
-            let count: UInt64 = 1 << UInt64(level)
-            assert(level >= 0 && count <= end - next, "a subtree covers no sequence from `end` on")
-            let hash = try reader.root(over: next - 1..<next - 1 + count)
-            try body(.missing(MissingRun(first: SequenceNumber(next), level: level, hash: hash)))
-            next += count
+        for subtree in SubtreeCover(of: first - 1..<end - 1, levelMax: MissingRun.levelMax) {
+            let hash = try reader.root(over: subtree.leaves)
+            let first = SequenceNumber(subtree.leaves.lowerBound + 1)
+            try body(.missing(MissingRun(first: first, level: subtree.level, hash: hash)))
         }
     }
 
@@ -111,23 +103,58 @@ extension ReadSession {
         event take: (borrowing EventView) throws -> Void,
         other body: (LogPiece) throws -> Void
     ) throws {
-        guard head > .zero else { return }
-        var next: UInt64 = 1
-        try forEachEvent(in: SequenceNumber(1)...head) { event in
+        if head > .zero { try forEachPiece(in: SequenceNumber(1)...head, event: take, other: body) }
+        try forEachKeyChunk { try body(.keys($0)) }
+    }
+
+    /// Passes the pieces of a range, which must not begin or end within a run of dropped events (`lastOfPiece`). Checks each event
+    /// first.
+    ///
+    /// - Throws: `EventLogError` with code `damaged`, naming the sequence, if an event is not as it was appended.
+    package func forEachPiece(
+        in range: ClosedRange<SequenceNumber>,
+        event take: (borrowing EventView) throws -> Void,
+        other body: (LogPiece) throws -> Void
+    ) throws {
+        var next = range.lowerBound.rawValue
+        try forEachEvent(in: range) { event in
             try passDropped(from: &next, before: event.sequence.rawValue, body)
             try check(event)
             try take(event)
             next = event.sequence.rawValue + 1
             return true
         }
-        try passDropped(from: &next, before: head.rawValue + 1, body)
+        try passDropped(from: &next, before: range.upperBound.rawValue + 1, body)
+    }
+
+    /// The last sequence of the piece that covers a sequence: of a run of dropped events its last, else the sequence itself.
+    package func lastOfPiece(at sequence: SequenceNumber) throws -> SequenceNumber {
+        SequenceNumber(try reader.gapRun(at: sequence.rawValue)?.last ?? sequence.rawValue)
+    }
+
+    /// Passes the keys of dropped events, in chunks as in the table `keys`, ascending.
+    package func forEachKeyChunk(_ body: ([UInt8]) throws -> Void) throws {
         var cursor = try Cursor(reader.view, reader.tables.keys)
         while try cursor.advance() {
             guard let value = Checksum.opened(cursor.value, table: "keys", key: cursor.key) else {
                 throw reader.damaged("a chunk of the keys of dropped events is altered")
             }
-            try body(.keys(Array(value)))
+            try body(Array(value))
         }
+    }
+
+    /// The roots of the subtrees that a range of leaves, counted from 0, consists of. Cost: that of `root(size:)`, and a tree node
+    /// for each 256 leaves.
+    package func subtreeRoots(of leaves: Range<UInt64>, levelMax: Int = 63) throws -> [Hash256] {
+        try SubtreeCover(of: leaves, levelMax: levelMax).map { try reader.root(over: $0.leaves) }
+    }
+
+    /// The root of an aligned subtree of leaves, counted from 0.
+    package func root(ofLeaves leaves: Range<UInt64>) throws -> Hash256 { try reader.root(over: leaves) }
+
+    /// Passes the leaf hashes of a range in order, those of dropped events, too.
+    package func forEachLeafHash(in range: ClosedRange<SequenceNumber>, _ body: (Hash256) throws -> Void) throws {
+        try reader.forEachLeaf(in: range.lowerBound.rawValue...range.upperBound.rawValue) { try body($0.hash) }
     }
 
     /// Passes the runs of dropped events from `next` to before `end`, and moves `next` behind them.
