@@ -179,6 +179,37 @@ extension HTTPAccess {
         }
     }
 
+    /// Sends a request and passes the body of an answer of status 200 on in pieces; returns the status. Gives up after a minute of
+    /// silence.
+    ///
+    /// - Throws: as `ask`; what `take` throws.
+    func download(_ request: Request, bytesMax: UInt64, take: ([UInt8]) throws -> Void) async throws -> Int {
+        let response: HTTPClientResponse
+        do {
+            response = try await client.execute(try Self.prepared(request), deadline: .now() + .hours(24))
+        } catch {
+            throw try Self.trouble(error)
+        }
+        guard response.status == .ok else { return Int(response.status.code) }
+        guard !Headers(response.headers).isCoded else { throw HTTPTrouble.coded }
+        var bytes: UInt64 = 0
+        var body = response.body.makeAsyncIterator()
+        while let piece = try await Self.next(&body) {
+            bytes += UInt64(piece.count)
+            guard bytes <= bytesMax else { throw HTTPTrouble("the answer is too large") }
+            try take(piece)
+        }
+        return Int(response.status.code)
+    }
+
+    private static func next(_ body: inout HTTPClientResponse.Body.AsyncIterator) async throws -> [UInt8]? {
+        do {
+            return try await body.next().map { Array($0.readableBytesView) }
+        } catch {
+            throw try trouble(error)
+        }
+    }
+
     /// The error as `HTTPTrouble`, in fixed words that quote nothing of the request (I14).
     ///
     /// - Throws: `CancellationError` if the task was cancelled.
