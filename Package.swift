@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "Playback", targets: ["Playback"]),
         .library(name: "Reduction", targets: ["Reduction"]),
         .library(name: "Redaction", targets: ["Redaction"]),
+        .library(name: "Shipping", targets: ["Shipping"]),
         .library(name: "Viewer", targets: ["Viewer"]),
         .library(name: "EventLogCache", targets: ["EventLogCache"]),
         .library(name: "EventLogTesting", targets: ["EventLogTesting"]),
@@ -119,6 +120,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Shipping",
+            dependencies: ["EventLog", "JSON", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Viewer",
             dependencies: ["CZlib", "EventLog", "JSON", "Projections"],
             resources: [
@@ -149,7 +155,7 @@ let package = Package(
             name: "logtool",
             dependencies: [
                 "CacheTables", "Clients", "EventLog", "EventLogTesting", "Ingest", "JSON", "Kinds", "Playback",
-                "Projections", "Redaction", "Reduction", "Viewer",
+                "Projections", "Redaction", "Reduction", "Shipping", "Viewer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "Metrics", package: "swift-metrics", condition: recorders),
@@ -236,7 +242,7 @@ let package = Package(
             dependencies: [
                 "logtool", "Clients", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON",
                 "Kinds",
-                "CacheTables", "Playback", "Redaction", "Reduction", "Viewer",
+                "CacheTables", "Playback", "Redaction", "Reduction", "Shipping", "Viewer",
                 "StateTrace",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -7,4 +7,7 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 
+// Ed25519 (RFC 8032), which has no interface but EVP.
+#include <openssl/evp.h>
+
 #endif

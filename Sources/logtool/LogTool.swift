@@ -46,7 +46,7 @@ struct LogTool: ParsableCommand {
                     CompactCommand.self, PolicyCommand.self, RedactCommand.self, VerifyCommand.self,
                     SalvageCommand.self,
                     RootCommand.self, ProveCommand.self,
-                    BackupCommand.self, RebuildCommand.self,
+                    BackupCommand.self, ShipCommand.self, PullCommand.self, RebuildCommand.self,
                 ]
             ),
         ]

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import Projections
+import Shipping
 
 /// `logtool prove`: makes and checks proofs about a log.
 ///
@@ -32,6 +33,10 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
             "logtool history chat.eventlog message:0903-bob --json --prove | logtool prove --check -",
             "a whole history"
         ),
+        Example(
+            "logtool prove chat.eventlog 17 --checkpoint tree/checkpoint > 17.tlog-proof",
+            "for programs of others, under a checkpoint that ship wrote"
+        ),
         Example("logtool prove chat.eventlog --consistency 100 200 --json", "the first 100 events were never altered"),
     ]
 
@@ -45,6 +50,24 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
 
     @Option(help: ArgumentHelp("In the tree over the first so many events; default: all.", valueName: "n"))
     var size: UInt64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write a proof as C2SP's tlog-proof has it, under this checkpoint of ship's.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var checkpoint: String?
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "With --check of a tlog-proof: whose signature it must have; may be given often.",
+            valueName: "key"
+        )
+    )
+    var verifier: [String] = []
 
     @Flag(help: "Prove that the log of the first size is a prefix of that of the second.")
     var consistency = false
@@ -66,8 +89,14 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
     /// Parses points and sizes once, so that a mistake does not wait for the log to be opened.
     func validate() throws {
         if check != nil {
-            if log != nil || size != nil || consistency { throw ValidationError("--check takes no log") }
+            if log != nil || size != nil || consistency || checkpoint != nil {
+                throw ValidationError("--check takes no log")
+            }
             return
+        }
+        if !verifier.isEmpty { throw ValidationError("--verifier goes with --check") }
+        if checkpoint != nil, consistency || size != nil || document.json {
+            throw ValidationError("--checkpoint says the size, and the form")
         }
         if envelope { throw ValidationError("--envelope goes with --check") }
         guard log != nil else { throw ValidationError("name a log, or a proof with --check") }
@@ -95,6 +124,7 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
                 try print(proof.json, claim: proof.claim, path: proof.path)
             } else {
                 let sequence = try PointArgument.parse(places[0]).resolve(in: session)
+                if let checkpoint { return try printTlogProof(of: sequence, under: checkpoint, session) }
                 let proof = try InclusionProof(of: sequence, size: size ?? session.head.rawValue, in: session)
                 try print(proof.json, claim: proof.claim, path: proof.path)
             }
@@ -119,6 +149,8 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
     /// - Throws: `Failure` with exit code 1 if the proof does not hold, with 2 if the file is no proof.
     private func report(_ file: String) throws {
         let bytes = try InputFile.bytes(at: file)
+        if TlogProof.isProof(bytes) { return try reportTlogProof(bytes, file) }
+        if !verifier.isEmpty { throw Failure("check proof \"\(file)\": it has no signature; leave out --verifier") }
         // Documents of `history` and `audit` have proofs within their entries; a bare proof has none, and is tried
         // next.
         if let entries = ProvedEntries(bytes, forEnvelope: envelope, read: EntryProof.check) {

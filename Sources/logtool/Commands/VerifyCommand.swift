@@ -25,6 +25,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         Example("logtool verify chat.eventlog --deep", "are the states kept beside it what its events give?"),
         Example("logtool root chat.eventlog --json > root.json", "keep what proves the log as it is now"),
         Example("logtool verify chat.eventlog --against root.json", "was nothing altered up to there?"),
+        Example("logtool verify chat.eventlog --against tree", "does the tree that ship wrote have the same events?"),
     ]
 
     @OptionGroup var log: LogOptions
@@ -44,10 +45,15 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     var size: UInt64?
 
     @Option(
-        help: ArgumentHelp("A file that root --json wrote.", valueName: "file"),
+        help: ArgumentHelp(
+            "A file that root --json wrote, or a tree that ship wrote: its folder or URL.",
+            valueName: "file"
+        ),
         completion: .file(extensions: ["json"])
     )
     var against: String?
+
+    @OptionGroup(title: "Options of a tree") var tree: TreeOptions
 
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
@@ -64,7 +70,8 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     ///   root. `EventLogError` with code `notFound` (exit 1) if the kept root covers more events than the log has.
     func run() throws {
         // First: a file that cannot be read must not cost a verification.
-        let kept = try keptRoot()
+        let shipped = try shippedTree()
+        let kept = shipped == nil ? try keptRoot() : nil
         let progress = output.progress("verifying")
         var report = try EventStore.verify(at: log.path, options: .reporting(to: progress))
         // Folding a damaged log would only repeat the damage.
@@ -77,7 +84,11 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
             StandardError.line(DisplayText.escaped("logtool: removed derived data, to be computed anew: \(derived)"))
         }
         let output = output.standardOutput
-        try output.line(document.json ? JSONValue.object(Self.json(report, deep)).text : Self.text(report, deep))
+        let agreement = try report.isIntact ? shipped.map { try compare(with: $0) } : nil
+        var members = Self.json(report, deep)
+        members["tree"] = agreement.map { .object($0.json) }
+        try output.line(document.json ? JSONValue.object(members).text : Self.text(report, deep))
+        if let agreement, !document.json { try output.line(agreement.text) }
         try output.flush()
         if let damage = report.damage {
             throw Failure(
@@ -87,6 +98,12 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         }
         // Last, because a damaged log has no root to compare.
         if let kept { try check(kept, in: log.open(isQuiet: self.output.quiet)) }
+        if let fork = agreement?.fork {
+            throw Failure(
+                "verify log at \"\(log.path)\": the tree goes on otherwise from sequence \(fork) on",
+                exitCode: Outcome.no
+            )
+        }
     }
 
     /// `--deep`: folds the log anew and compares all derived data with it (I17, I19).

@@ -1,0 +1,132 @@
+import ArgumentParser
+import EventLog
+import JSON
+import Projections
+import Shipping
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// `logtool pull`: brings a log up to a tree that `ship` wrote.
+struct PullCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pull",
+        abstract: "Make a log of a tree that ship wrote, or bring one up to it.",
+        usage: "logtool pull LOG --from FOLDER|URL [options]",
+        discussion: """
+            Every byte is checked against the root of the checkpoint before it takes effect; a log that goes on otherwise is refused, \
+            naming the first sequence that differs. A run that is cut short keeps what it has, and the next one goes on. What the other \
+            log has redacted is redacted here, too; what it dropped by a compaction goes here only with --compacted. \
+            Nothing proves the identity, nor the notes that recorders resume from. Write nothing else to a log that is pulled.
+            """
+    )
+
+    static let examples = [
+        Example("logtool pull copy.eventlog --from tree", "a log of a tree, and later what is new in it"),
+        Example(
+            "logtool pull copy.eventlog --from https://logs.example.org/chat --verifier example.org/chat+5a0c3f9e+AS…",
+            "only what this key has signed"
+        ),
+    ]
+
+    /// Not `LogOptions`, because the log may not exist yet.
+    @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
+    var log: String
+
+    @Option(help: ArgumentHelp("The tree: a folder, or the URL of one.", valueName: "tree"), completion: .directory)
+    var from: String
+
+    @OptionGroup(title: "Options of a tree") var tree: TreeOptions
+
+    @Flag(help: "Let go of what compactions of the other log dropped, too.")
+    var compacted = false
+
+    /// Off unless given: nothing tells a forged note.
+    @Flag(help: "Take the notes that recorders resume from, too; only from a tree that you have made yourself.")
+    var bookmarks = false
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait for files of a tree that is being copied: 90s, 30m.",
+            valueName: "duration"
+        ),
+        transform: DurationText.parse
+    )
+    var arrival: Duration = .zero
+
+    @OptionGroup(title: "Options of the log") var write: WriteOptions
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    /// - Throws: `Failure` with exit code 4 if a compaction would drop what the log holds. `EventLogError`: `notFound` (exit 1) if the
+    ///   tree is not whole yet; `invalidArgument` (2) if the log forks off or a file is not that of the checkpoint.
+    func run() throws {
+        let source = try tree.source(from, operation: "pull")
+        let pull = LogPull(from: source, into: log, options: write.storeOptions(isQuiet: output.quiet))
+        var request = LogPull.Request()
+        (request.verifiers, request.takesBookmarks) = (try tree.verifiers(), bookmarks)
+        request.followsCompactions = compacted
+        let result: LogPull.Result
+        do {
+            result = try run(pull, request)
+        } catch let refusal as LogPull.CompactionRefused {
+            throw Failure(
+                "pull into \"\(log)\": the other log was compacted at \(refusal.decidedAt), and this one may hold what that dropped; say "
+                    + "--compacted to let go of it, too, or pull into another path; nothing was changed",
+                exitCode: Outcome.refused
+            )
+        }
+        let standard = output.standardOutput
+        if document.json {
+            try standard.line(JSONValue.object(json(result)).lines)
+        } else {
+            try standard.line(text(result))
+        }
+        try standard.flush()
+    }
+
+    /// Pulls, and again each second while files are still to arrive.
+    private func run(_ pull: LogPull, _ request: LogPull.Request) throws -> LogPull.Result {
+        let end = ContinuousClock.now + arrival
+        while true {
+            let progress = output.progress("pulling")
+            defer { progress.end() }
+            do {
+                return try pull.run(request) { done, total in
+                    progress.report("took \(done) of \(total)", done: Int(clamping: done), total: Int(clamping: total))
+                }
+            } catch let error as EventLogError where error.code == .notFound && ContinuousClock.now < end {
+                usleep(1_000_000)
+            }
+        }
+    }
+
+    private func text(_ result: LogPull.Result) -> String {
+        let checkpoint = result.checkpoint.checkpoint
+        if result.head > checkpoint.size {
+            return "the log is ahead: \(result.head) events, of which the tree has the first \(checkpoint.size)"
+        }
+        let signers = tree.verifier.isEmpty ? "" : ", signed as asked"
+        let end = "\(checkpoint.size) events, root \(checkpoint.root)\(signers)"
+        if result.head == result.before { return "the log has everything already: \(end)" }
+        let new = counted(Int(clamping: result.head - result.before), "event")
+        let rewrites = result.rewrites > 0 ? " and followed \(counted(result.rewrites, "rewrite"))" : ""
+        return "took \(new)\(rewrites): \(end)"
+    }
+
+    private func json(_ result: LogPull.Result) -> JSONObject {
+        let checkpoint = result.checkpoint.checkpoint
+        return [
+            "origin": .string(checkpoint.origin),
+            "size": .string(String(checkpoint.size)),
+            "root": .string(Base64.encode(checkpoint.root.bytes)),
+            "before": .string(String(result.before)),
+            "head": .string(String(result.head)),
+            "rewrites": .int(result.rewrites),
+            "verified": .bool(!tree.verifier.isEmpty),
+        ]
+    }
+}
