@@ -149,6 +149,46 @@ import Testing
         #expect(try read("logs: [{path: L, \(source)}]").upkeeps.isEmpty)
     }
 
+    @Test func aLogMayBeShippedAgainAndAgain() throws {
+        let source = "sources: [{kind: sse, address: 'http://h/a'}]"
+        let upkeep = try read("logs: [{path: L, ship: {to: T, every: 5s, key: k.pem, origin: a/b}, \(source)}]").upkeeps
+        #expect(upkeep.map(\.interval) == [.seconds(5)] && upkeep.first?.folder == folder.path("T"))
+        for wrong in ["{}", "tree", "{to: T, every: 10ms}", "{to: T, keys: x}"] {
+            #expect(throws: Failure.self) { try read("logs: [{path: L, ship: \(wrong), \(source)}]") }
+        }
+        #expect(throws: Failure.self) {
+            try read("logs: [{path: L, ship: {to: T}, \(source)}, {path: M, ship: {to: T}, \(source)}]")
+        }
+    }
+
+    /// What is recorded comes into the tree, and a log that follows the tree has it.
+    @Test func aLogIsShippedWhileItIsRecorded() async throws {
+        try write("one/vibestatus-a.json", "one")
+        try write("c.yaml", "logs: [{path: L, ship: {to: T, every: 1s}, sources: [\(status("one"))]}]")
+        let process = Process()
+        process.executableURL = try ToolRun.executable
+        process.arguments = ["record", "--config", "c.yaml"]
+        process.currentDirectoryURL = folder.url
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        try await wait { $0.contains("one") }
+        try write("one/vibestatus-a.json", "one again")
+        try await wait { $0.contains("one again") }
+        func head() throws -> String {
+            try EventStore.open(at: folder.path("L")).read {
+                "\($0.head) events, root \(try $0.root(size: $0.head.rawValue))"
+            }
+        }
+        while try !ToolRun.run(["pull", "C", "--from", "T"], in: folder).output.contains(head()) {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        kill(process.processIdentifier, SIGTERM)
+        while process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(process.terminationStatus == 143)
+        #expect(try ToolRun.run(["events", "C", "--payload"], in: folder).output.contains("one again"))
+    }
+
     /// A log that was never compacted is compacted at once, by its own policy, while its sources are recorded.
     @Test func aLogIsCompactedWhileItIsRecorded() async throws {
         try folder.makeLog(messages: 40, isLarge: true)

@@ -23,15 +23,34 @@ struct RecordConfiguration: Equatable, Sendable {
         var name: String { (try? settings.makeSource(follows: true).name.rawValue) ?? settings.address }
     }
 
-    /// A log that is compacted again and again, by its own policy.
+    /// What is done to a log again and again.
     struct Upkeep: Hashable, Sendable {
+        /// What it is.
+        enum Work: Hashable, Sendable {
+            /// A compaction by the log's own policy.
+            case compact
+            /// What is new goes into a tree.
+            case ship(Shipping)
+        }
+
         let log: String
         let interval: Duration
+        var work = Work.compact
+    }
+
+    /// The tree that a log is shipped to.
+    struct Shipping: Hashable, Sendable {
+        /// The folder.
+        let folder: String
+        /// The path of the key that signs; `nil` for none.
+        var key: String?
+        /// What the log calls itself; `nil` for the tree's own, or one of the identity.
+        var origin: String?
     }
 
     /// In the order of the file; each source of a log once.
     var entries: [Entry] = []
-    /// In the order of the file; each log once.
+    /// In the order of the file; each log at most once for each work.
     var upkeeps: [Upkeep] = []
     /// The address that serves metrics, `HOST:PORT`; `nil` for none.
     var metrics: String?
@@ -68,15 +87,21 @@ struct RecordConfiguration: Equatable, Sendable {
         trustFile = try reader.path(root, "ca-file", place: "the file")
         for (index, log) in try reader.mappings(root, "logs", place: "the file").enumerated() {
             let place = "logs[\(index)]"
-            try reader.check(log, knows: ["path", "sources", "compact"], place: place)
+            try reader.check(log, knows: ["path", "sources", "compact", "ship"], place: place)
             guard let path = try reader.path(log, "path", place: place) else {
                 throw reader.failure("\(place) has no path")
             }
             if let interval = try reader.compaction(log, place: place) {
-                guard !upkeeps.contains(where: { $0.log == path }) else {
+                guard !upkeeps.contains(where: { $0.log == path && $0.work == .compact }) else {
                     throw reader.failure("the log \(path) has compact twice")
                 }
                 upkeeps.append(Upkeep(log: path, interval: interval))
+            }
+            if let upkeep = try reader.shipping(log, path, place: place) {
+                guard !upkeeps.contains(where: { $0.folder == upkeep.folder }) else {
+                    throw reader.failure("two logs are shipped to \(upkeep.folder ?? "")")
+                }
+                upkeeps.append(upkeep)
             }
             for (number, source) in try reader.mappings(log, "sources", place: place).enumerated() {
                 let settings = try reader.settings(source, place: "\(place).sources[\(number)]")
@@ -99,6 +124,13 @@ struct RecordConfiguration: Equatable, Sendable {
                 throw reader.failure("the source \"\(name)\" stands twice in the log \(entry.log); name one with as")
             }
         }
+    }
+}
+
+extension RecordConfiguration.Upkeep {
+    /// The folder that the log is shipped to; `nil` if it is compacted.
+    var folder: String? {
+        if case .ship(let shipping) = work { shipping.folder } else { nil }
     }
 }
 
@@ -188,6 +220,31 @@ struct ConfigurationReader {
             throw failure("\(place): compact is daily, or a duration of a minute or more, such as 12h")
         }
         return interval
+    }
+
+    /// The tree that a log is shipped to; `nil` for none.
+    fileprivate func shipping(
+        _ mapping: JSONObject,
+        _ log: String,
+        place: String
+    ) throws -> RecordConfiguration.Upkeep? {
+        guard let value = mapping["ship"], !value.isNull else { return nil }
+        let place = "\(place).ship"
+        guard let members = value.object else { throw failure("\(place) is no mapping with to") }
+        try check(members, knows: ["to", "every", "key", "origin"], place: place)
+        guard let folder = try path(members, "to", place: place) else { throw failure("\(place) has no to") }
+        guard let interval = try? DurationText.parse(text(members, "every", place: place) ?? "1m"),
+            interval >= .seconds(1)
+        else {
+            throw failure("\(place): every is a duration of a second or more, such as 30s")
+        }
+        let origin = try text(members, "origin", place: place)
+        let shipping = RecordConfiguration.Shipping(
+            folder: folder,
+            key: try path(members, "key", place: place),
+            origin: origin
+        )
+        return RecordConfiguration.Upkeep(log: log, interval: interval, work: .ship(shipping))
     }
 
     /// Reads one source. Addresses of directories and repositories are paths; all others are taken as they are.

@@ -4,6 +4,7 @@ import Ingest
 import Projections
 import Logging
 import Metrics
+import Shipping
 
 /// Keeps the recorders of a configuration running: one that fails is started again without disturbing the others. It
 /// reads no file; configurations come to it.
@@ -99,11 +100,52 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Compacts a log again and again, by its own policy, until the task is cancelled. The first time is an interval after
-    /// the last compaction that the log tells of, so that a recorder which is often started anew compacts no more often.
+    /// Does a work to a log again and again, until the task is cancelled.
     private func keep(_ upkeep: RecordConfiguration.Upkeep) async {
         var log = tools.log
         log[metadataKey: "log"] = "\(upkeep.log)"
+        switch upkeep.work {
+        case .compact: await keepCompact(upkeep, log)
+        case .ship(let shipping): await keepShipped(upkeep, shipping, log)
+        }
+    }
+
+    /// Ships a log again and again. A round that fails leaves the tree as it is, and the next one makes up for it.
+    private func keepShipped(
+        _ upkeep: RecordConfiguration.Upkeep,
+        _ shipping: RecordConfiguration.Shipping,
+        _ log: Logger
+    ) async {
+        while !Task.isCancelled {
+            do {
+                let result = try await ship(upkeep.log, shipping)
+                if result.bundles > 0 {
+                    let size = result.checkpoint.checkpoint.size
+                    log.notice(
+                        "shipped",
+                        metadata: ["events": "\(result.before) to \(size)", "to": "\(shipping.folder)"]
+                    )
+                }
+            } catch let error as EventLogError where error.code == .noLog {
+                log.notice("nothing to ship yet")
+            } catch {
+                log.error("not shipped; the tree is as it was", metadata: ["error": "\(error)"])
+            }
+            do { try await tools.clock.sleep(upkeep.interval) } catch { return }
+        }
+    }
+
+    private func ship(_ path: String, _ shipping: RecordConfiguration.Shipping) async throws -> LogShipment.Result {
+        let options = options
+        return try await DetachedThread.result(stackBytes: 8 << 20) {
+            let store = try EventStore.open(at: path, options: options)
+            return try LogShipment(of: store, to: shipping.folder).run(shipping.request())
+        }
+    }
+
+    /// Compacts a log again and again, by its own policy. The first time is an interval after the last compaction that the log
+    /// tells of, so that a recorder which is often started anew compacts no more often.
+    private func keepCompact(_ upkeep: RecordConfiguration.Upkeep, _ log: Logger) async {
         let last = try? EventStore.open(at: upkeep.log, options: options).read { try Compaction.newest(in: $0) }
         var wait = Duration.zero
         if let last {
