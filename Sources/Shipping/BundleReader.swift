@@ -103,7 +103,9 @@ final class TreeLines {
     /// What was read and is not passed on yet: from `start` to `end` in `buffer`.
     private var (start, end) = (0, 0)
 
-    private static let lineBytesMax = 128 << 20
+    /// The longest line of an event, as `import` has it, and that of a header, which has all facts.
+    static let lineBytesMax = 128 << 20
+    static let headerBytesMax = 1 << 30
 
     init(_ file: any TreeFile) throws {
         var offset: UInt64 = 0
@@ -118,7 +120,7 @@ final class TreeLines {
     ///
     /// - Throws: `EventLogError` with code `io` for what is no Zstandard frame; `ExportFault` for a line that is too long, or that
     ///   does not end.
-    func next() throws -> [UInt8]? {
+    func next(bytesMax: Int = lineBytesMax) throws -> [UInt8]? {
         var line: [UInt8] = []
         while true {
             if start == end {
@@ -133,7 +135,7 @@ final class TreeLines {
             }
             let stop = newline.map { start + $0 } ?? end
             line.append(contentsOf: buffer[start..<stop])
-            guard line.count <= Self.lineBytesMax else { throw ExportFault("a line has more than 128 MiB") }
+            guard line.count <= bytesMax else { throw ExportFault("a line has more than \(bytesMax >> 20) MiB") }
             start = newline == nil ? stop : stop + 1
             if newline != nil { return line }
         }

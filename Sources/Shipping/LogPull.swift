@@ -184,14 +184,13 @@ public struct LogPull {
         _ report: (UInt64, UInt64) -> Void
     ) throws {
         let manifest = tree.manifest
-        let remains = try tree.remains()
         let header = LogHeader(
             identity: manifest.identity,
             size: manifest.size,
             root: manifest.root,
             decidedAt: SequenceNumber(manifest.decidedAt),
             acts: manifest.acts.map { SequenceNumber($0) },
-            facts: remains.facts,
+            facts: try tree.facts(),
             bookmarks: bookmarks
         )
         _ = try EventStore.importLog(at: path, header: header, options: options, followsRewrites: true) { log in
@@ -200,7 +199,7 @@ public struct LogPull {
                 try log.add(piece)
                 Self.pass(piece, &count) { report($0, tree.size) }
             }
-            for chunk in remains.keys { try log.add(.keys(chunk)) }
+            try tree.forEachKeyChunk { try log.add($0) }
         }
     }
 }

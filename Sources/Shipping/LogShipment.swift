@@ -96,8 +96,14 @@ public struct LogShipment {
     ///
     /// - Throws: `EventLogError` with code `invalidArgument` unless it is of a prefix of this log.
     private func last(in tree: TreeFolder, _ session: borrowing ReadSession) throws -> Shipped? {
-        guard let bytes = try tree.bytes(at: ["checkpoint"], bytesMax: SignedCheckpoint.bytesMax) else { return nil }
-        let elsewhere = "name a folder where no tree is"
+        let elsewhere = "name a folder where nothing is, or a tree"
+        guard let bytes = try tree.bytes(at: ["checkpoint"], bytesMax: SignedCheckpoint.bytesMax) else {
+            // A first run that was cut short leaves a tree without a checkpoint.
+            guard let other = try tree.names(at: []).first(where: { !TreeManifest.names.contains($0) }) else {
+                return nil
+            }
+            throw refused("\"\(other)\" is there, and no tree", elsewhere)
+        }
         let signed: SignedCheckpoint
         do {
             signed = try SignedCheckpoint(bytes)
@@ -265,11 +271,12 @@ public struct LogShipment {
 
     private func removeOthers(than manifests: [TreeManifest], in tree: TreeFolder) throws {
         let files = Set(manifests.flatMap { $0.files.map(\.name) })
-        for name in try tree.names(at: [TreeManifest.bundleFolder]) where !files.contains(name) {
+        for name in try tree.names(at: [TreeManifest.bundleFolder])
+        where !files.contains(name) && TreeManifest.isBundleName(name) {
             try tree.remove(at: [TreeManifest.bundleFolder, name])
         }
         let sizes = Set(manifests.map { String($0.size) })
-        for name in try tree.names(at: [TreeManifest.folder]) where !sizes.contains(name) {
+        for name in try tree.names(at: [TreeManifest.folder]) where !sizes.contains(name) && UInt64(name) != nil {
             try tree.remove(at: [TreeManifest.folder, name])
         }
     }

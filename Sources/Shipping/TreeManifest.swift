@@ -47,6 +47,20 @@ struct TreeManifest: Hashable, Sendable {
     /// The longest manifest that is read: that of some fifty thousand bundles.
     static let bytesMax = 64 << 20
 
+    /// The names that a tree has in its folder.
+    static let names: Set<String> = [
+        "checkpoint", "checkpoint.previous", "tile", folder, bundleFolder, ".lock", ".draft",
+    ]
+
+    /// Whether a file in the folder of bundles has a name as this program gives it. Others are left alone.
+    static func isBundleName(_ name: String) -> Bool {
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "remains" || UInt64(parts[0]) != nil, UInt64(parts[1]) != nil else {
+            return name == ".draft"
+        }
+        return parts[2].hasSuffix(".zst") && parts[2].utf8.count == 36
+    }
+
     static func path(size: UInt64) -> [String] { [folder, String(size)] }
 
     /// The files that it names, with their folder.

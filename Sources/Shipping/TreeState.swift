@@ -106,24 +106,41 @@ public struct TreeState {
         return (found, name)
     }
 
-    /// What rewrites left beside the events: the facts, and the chunks of keys. Nothing is proved yet; an import checks them against
-    /// the act that names them.
-    func remains() throws -> (facts: [String: [UInt8]], keys: [[UInt8]]) {
-        guard let remains = manifest.remains else { return ([:], []) }
+    /// The facts that rewrites left beside the events. Nothing is proved yet; an import checks them against the act that names them.
+    func facts() throws -> [String: [UInt8]] {
+        var facts: [String: [UInt8]] = [:]
+        try readRemains { header, _ in
+            facts = header.facts
+            return false
+        }
+        return facts
+    }
+
+    /// Passes the keys of dropped events, chunk by chunk. Nothing is proved yet, either.
+    func forEachKeyChunk(_ body: (LogPiece) throws -> Void) throws {
+        try readRemains { _, piece in
+            if let piece { try body(piece) }
+            return true
+        }
+    }
+
+    /// Passes the header of the remains, without a piece first, and then with each chunk of keys; `body` returns false to stop.
+    private func readRemains(_ body: (LogHeader, LogPiece?) throws -> Bool) throws {
+        guard let remains = manifest.remains else { return }
         let (file, name) = try file(remains)
         do {
             let lines = try TreeLines(file)
             var reader = ExportReader()
-            guard let first = try lines.next() else { throw ExportFault("it is empty") }
-            let header = try reader.header(first)
-            var keys: [[UInt8]] = []
-            while let line = try lines.next() {
-                guard case .keys(let chunk) = try reader.piece(line) else {
-                    throw ExportFault("it has other lines than keys")
-                }
-                keys.append(chunk)
+            guard let first = try lines.next(bytesMax: TreeLines.headerBytesMax) else {
+                throw ExportFault("it is empty")
             }
-            return (header.facts, keys)
+            let header = try reader.header(first)
+            guard try body(header, nil) else { return }
+            while let line = try lines.next() {
+                let piece = try reader.piece(line)
+                guard case .keys = piece else { throw ExportFault("it has other lines than keys") }
+                guard try body(header, piece) else { return }
+            }
         } catch let fault as ExportFault {
             throw TreeFault.error(name, fault.description)
         }

@@ -172,6 +172,32 @@ import Testing
         }
     }
 
+    /// What is no tree's stays where it is.
+    @Test func whatIsNoTreeIsLeftAlone() throws {
+        let folder = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        _ = try store.append(try Self.drafts(3))
+        for name in ["project/bundle", "project/src", "T/bundle", "T/manifest"] {
+            try FileManager.default.createDirectory(atPath: folder.path(name), withIntermediateDirectories: true)
+        }
+        try Data("mine".utf8).write(to: URL(filePath: folder.path("project/bundle/a-b-c.zst")))
+        #expect(throws: EventLogError.self) { try LogShipment(of: store, to: folder.path("project")).run() }
+        try Data("mine".utf8).write(to: URL(filePath: folder.path("T/bundle/Gemfile")))
+        try Data("mine".utf8).write(to: URL(filePath: folder.path("T/manifest/notes")))
+        for _ in 0..<3 {
+            _ = try store.append(try Self.drafts(1, from: Int(try store.read { $0.head.rawValue })))
+            _ = try LogShipment(of: store, to: folder.path("T")).run()
+        }
+        for name in ["project/bundle/a-b-c.zst", "T/bundle/Gemfile", "T/manifest/notes"] {
+            #expect(FileManager.default.contents(atPath: folder.path(name)) == Data("mine".utf8))
+        }
+        // A tree is no place for another log.
+        let other = try EventStore.openOrCreate(at: folder.path("M"))
+        #expect(throws: EventLogError.self) { try LogShipment(of: other, to: folder.path("T")).run() }
+        _ = try other.append(try Self.drafts(9))
+        #expect(throws: EventLogError.self) { try LogShipment(of: other, to: folder.path("T")).run() }
+    }
+
     /// A writer that comes between, or a log that has other events, changes nothing.
     @Test func copiesGoToTheirPlacesOnly() throws {
         let folder = try TemporaryDirectory()

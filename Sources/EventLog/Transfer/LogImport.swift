@@ -1,6 +1,3 @@
-import Dispatch
-import Synchronization
-
 /// Makes a generation from the pieces of a log. Nothing refers to the generation before it is whole and checked (I9).
 ///
 /// While one batch is written, the caller adds the pieces of the next; at most these two are in memory. Use it from one
@@ -72,37 +69,5 @@ public final class LogImport {
         waiting = []
         waitingBytes = 0
         try behind.run { try writer.write(pieces) }
-    }
-}
-
-/// Runs work on another thread while the caller continues, one piece of work at a time. `run` and `finish` are for one
-/// thread.
-private final class WorkBehind: Sendable {
-    private let queue = DispatchQueue(label: "eventlog.import")
-    /// `run` waits for it before it begins the next work, so that there is at most one piece.
-    private let group = DispatchGroup()
-    /// The error of the last work that failed. It stays, so that every later call throws.
-    private let failure = Mutex<(any Error)?>(nil)
-
-    /// Waits for the last work, then begins the next.
-    ///
-    /// - Throws: what earlier work has thrown; then nothing is begun.
-    func run(_ work: @escaping @Sendable () throws -> Void) throws {
-        try finish()
-        queue.async(group: group) {
-            do {
-                try work()
-            } catch {
-                self.failure.withLock { $0 = error }
-            }
-        }
-    }
-
-    /// Waits for the work.
-    ///
-    /// - Throws: what any work has thrown so far.
-    func finish() throws {
-        group.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
     }
 }
