@@ -69,7 +69,7 @@ struct ShipCommand: ParsableCommand, ExplainedCommand {
         let store = try EventStore.open(at: log.path, options: .reporting(to: progress))
         var request = LogShipment.Request()
         (request.origin, request.writesEntries) = (origin, entries)
-        request.key = try key.map { try Self.key(at: $0) }
+        request.key = try key.map { try SigningKeyFile.key(at: $0) }
         let result = try LogShipment(of: store, to: to).run(request) { done, total in
             progress.report("shipped \(done) of \(total)", done: Int(clamping: done), total: Int(clamping: total))
         }
@@ -92,12 +92,6 @@ struct ShipCommand: ParsableCommand, ExplainedCommand {
             try standard.line(Self.text(result, in: DisplayText.escaped(to)))
         }
         try standard.flush()
-    }
-
-    /// Makes the key in a file, under a name.
-    static func key(at path: String) throws -> @Sendable (_ name: String) throws -> SigningKey {
-        let pem = try InputFile.bytes(at: path, bytesMax: 1 << 16)
-        return { try SigningKey(pem: pem, at: path, name: $0) }
     }
 
     private static func text(_ result: LogShipment.Result, in tree: String) -> String {

@@ -7,7 +7,7 @@ extension RecordConfiguration.Shipping {
     func request() throws -> LogShipment.Request {
         var request = LogShipment.Request()
         request.origin = origin
-        request.key = try key.map { try ShipCommand.key(at: $0) }
+        request.key = try key.map { try SigningKeyFile.key(at: $0) }
         return request
     }
 }
