@@ -114,6 +114,20 @@ struct ChannelReplay {
         return index.isCurrent ? states : nil
     }
 
+    /// The events up to a sequence that concern one channel alone, ascending; `nil` if the index cannot tell: its source is not
+    /// divided, or a block cannot be read.
+    func sequences(ofChannel id: String, of source: SourceName, through last: SequenceNumber) throws -> [UInt64]? {
+        let sources = try sources()
+        guard let place = sources.firstIndex(where: { $0.name == source }), sources[place].isDivided else { return nil }
+        var found: [UInt64] = []
+        let isWhole = forEachBlock(place, id, through: last) { block in
+            var reader = PostingReader(block, channel: .none)
+            while reader.next() != nil, reader.sequence <= last.rawValue { found.append(reader.sequence) }
+            return !reader.isMalformed
+        }
+        return isWhole ? found : nil
+    }
+
     /// The one message that a reference can mean, with its history to the log's head; `nil` if the index cannot tell,
     /// or not exactly one fits. Folds each channel that events named with the id.
     mutating func message(_ reference: EntityReference, _ session: borrowing ReadSession) throws -> ChannelMessage? {

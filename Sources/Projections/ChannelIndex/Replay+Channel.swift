@@ -47,6 +47,20 @@ extension Replay {
         return try replay.message(reference, session)
     }
 
+    /// The events of a log that concern one channel alone, ascending, without repeats; `nil` if the index does not serve (see
+    /// `channels`). O(events of the channel).
+    ///
+    /// - Throws: as `logState`.
+    package static func sequences(
+        ofChannel id: String,
+        of source: SourceName,
+        in session: borrowing ReadSession,
+        options: ReplayOptions
+    ) throws -> [UInt64]? {
+        try index(of: session, through: session.head, options, nil)?
+            .sequences(ofChannel: id, of: source, through: session.head)
+    }
+
     /// The states of the channels that `name` can mean; `nil` if the index does not serve.
     private static func indexedChannels(
         named name: EntityReference,

@@ -71,7 +71,7 @@ extension Replay {
 }
 
 /// A row by its texts, which mean the same in every state; handles do not.
-private struct RowName: Hashable {
+struct RowName: Hashable {
     let source: SourceName
     let section: Section
     let first: String
@@ -82,7 +82,7 @@ private struct RowName: Hashable {
 extension LogState {
     /// The rows that the last event of the state touched, each once; none for an act. As texts, because `before` and
     /// `after` intern new names on their own.
-    fileprivate func touchedRows(by envelope: Envelope) -> [RowName] {
+    func touchedRows(by envelope: Envelope) -> [RowName] {
         guard let index = indexes[envelope.source] else { return [] }
         let state = sources[index]
         var seen: Set<RowName> = []
@@ -99,7 +99,7 @@ extension LogState {
     /// A state document of only these rows, as far as the state has them, in the order of the names.
     ///
     /// - Parameter part: gives the part of a row that the event changed, for rows that are not compared whole.
-    fileprivate func document(of rows: [RowName], part: (RowName) -> JSONObject?) -> JSONValue {
+    func document(of rows: [RowName], part: (RowName) -> JSONObject?) -> JSONValue {
         var sections: [Section: [JSONValue]] = [:]
         for name in rows {
             guard let (state, key) = place(of: name) else { continue }
@@ -121,7 +121,7 @@ extension LogState {
     }
 
     /// What an event changed in a row that is too large to compare it whole with each of its changes; `nil` for any other.
-    fileprivate func part(of name: RowName, at sequence: SequenceNumber) -> RowPart? {
+    func part(of name: RowName, at sequence: SequenceNumber) -> RowPart? {
         guard let (state, key) = place(of: name) else { return nil }
         let context = state.rowContext(asOf: clock)
         return switch name.section {
@@ -146,7 +146,7 @@ extension LogState {
 
     /// The issues that the event left, as differences without fields. Issues are appended in sequence order, so those
     /// of the last event are the last ones.
-    fileprivate func newIssues(of envelope: Envelope) -> [StateDifference] {
+    func newIssues(of envelope: Envelope) -> [StateDifference] {
         guard let index = indexes[envelope.source] else { return [] }
         return sources[index].issues.rows.reversed().prefix { $0.sequence == envelope.sequence }.reversed().map {
             issue in
