@@ -128,8 +128,8 @@ let package = Package(
             name: "Viewer",
             dependencies: ["CZlib", "EventLog", "JSON", "Projections"],
             resources: [
-                .embedInCode("Web/data.js"), .embedInCode("Web/page.js"), .embedInCode("Web/page.css"),
-                .embedInCode("Web/page.html"),
+                .embedInCode("Web/data.js"), .embedInCode("Web/served.js"), .embedInCode("Web/axis.js"),
+                .embedInCode("Web/page.js"), .embedInCode("Web/page.css"), .embedInCode("Web/page.html"),
             ],
             swiftSettings: settings
         ),

@@ -34,7 +34,9 @@ public struct Report {
         steps: ((_ line: [UInt8]) throws -> Void) throws -> Void,
         other: ((_ line: [UInt8]) throws -> Void) throws -> Void = { _ in }
     ) throws {
-        let (script, style) = (PackageResources.data_js + PackageResources.page_js, PackageResources.page_css)
+        let style = PackageResources.page_css
+        let script =
+            PackageResources.data_js + PackageResources.served_js + PackageResources.axis_js + PackageResources.page_js
         // Taken apart before any text of a log is put in.
         var parts = Self.split(String(decoding: PackageResources.page_html, as: UTF8.self))
         let policy =

@@ -59,17 +59,28 @@ public struct Steps {
         try write(line(header(of: session)))
         try write(line(Self.step(start, StateDiff.differences(LogState(), before).filter(isShown), before)))
         var passed: [StateDifference] = []
+        var gaps: [(source: SourceName, gap: Gap)] = []
         try Replay.steps(from: before, over: session, through: range.upperBound, options: options) {
             event,
             differences,
             after in
             passed += differences.filter(isShown)
+            if event.sequence == range.upperBound { gaps = after.gaps }
             guard chosen?.contains(event.sequence) ?? true else { return true }
             try write(line(Self.step(event.sequence, passed, after)))
             passed = []
             progress?(event.sequence)
             return true
         }
+        try write(line(["gaps": .array(gaps.map { Self.json($0.source, $0.gap) })]))
+    }
+
+    private static func json(_ source: SourceName, _ gap: Gap) -> JSONValue {
+        .object([
+            "source": .string(source.rawValue), "topic": gap.topic.map { .string($0) },
+            "from": .string(gap.from.description), "to": gap.to.map { .string($0.description) },
+            "reason": .string(gap.reason),
+        ])
     }
 
     private func header(of session: borrowing ReadSession) throws -> JSONObject {
@@ -87,9 +98,22 @@ public struct Steps {
         _ differences: [StateDifference],
         _ after: borrowing LogState
     ) -> JSONObject {
-        var orders = JSONObject()
+        var orders: [EntityReference: String] = [:]
         for difference in differences where difference.entity.kind == .message {
-            if let order = after.order(of: difference.entity) { orders[difference.entity.description] = .string(order) }
+            if let order = after.order(of: difference.entity) { orders[difference.entity] = order }
+        }
+        return step(sequence, differences, orders: orders)
+    }
+
+    /// The same with orders that are known.
+    static func step(
+        _ sequence: SequenceNumber,
+        _ differences: [StateDifference],
+        orders known: [EntityReference: String]
+    ) -> JSONObject {
+        var orders = JSONObject()
+        for difference in differences {
+            if let order = known[difference.entity] { orders[difference.entity.description] = .string(order) }
         }
         var members: JSONObject = [
             "sequence": .string(sequence.description),
@@ -99,5 +123,8 @@ public struct Steps {
         return members
     }
 
-    private func line(_ members: JSONObject) -> [UInt8] { Array(JSONValue.object(members).text.utf8) + [0x0A] }
+    private func line(_ members: JSONObject) -> [UInt8] { Self.line(members) }
+
+    /// A line with its LF.
+    package static func line(_ members: JSONObject) -> [UInt8] { Array(JSONValue.object(members).text.utf8) + [0x0A] }
 }

@@ -81,9 +81,9 @@ import FoundationNetworking
         #expect(answer.status == 200 && answer.text.hasPrefix("<!DOCTYPE html>"))
         #expect(answer.text.contains("connect-src 'self'"))
         #expect(try await get(page).status == 403)
-        #expect(try await get(page + "more?after=22", session).text.isEmpty)
-        #expect(try await get(page + "more?after=22").status == 403)
-        #expect(try await get(page + "more", session).status == 400)
+        #expect(try await get(page + "chunk?from=1&to=22", session).text.hasPrefix("{\"format\":\"eventlog.steps/1\""))
+        #expect(try await get(page + "chunk?from=1&to=22").status == 403)
+        #expect(try await get(page + "chunk?from=1", session).status == 400)
         #expect(try await get("L", session).status == 404)
         #expect(try await get("", session).status == 404)
         #expect(try await get(page, session, method: "POST").status == 405)
@@ -97,16 +97,53 @@ import FoundationNetworking
 
     @Test func whatIsAppendedIsGiven() async throws {
         let entry = try await get("?token=\(token)")
-        let cookie = try #require(entry.cookie?.prefix { $0 != ";" })
-        let more = try #require(entry.location).dropFirst() + "more?after="
+        let session = ["Cookie": String(try #require(entry.cookie?.prefix { $0 != ";" }))]
+        let place = String(try #require(entry.location).dropFirst())
+        #expect(try await get(place + "head", session).text.contains("\"to\":\"22\""))
         try ingestMore()
-        let lines = try await get(more + "22", ["Cookie": String(cookie)]).text.split(separator: "\n")
-        #expect(lines.count == 6 && lines.count { $0.contains("\"changes\"") } == 3)
+        #expect(try await get(place + "head", session).text.contains("\"to\":\"25\""))
+        let lines = try await get(place + "chunk?from=23&to=25", session).text.split(separator: "\n")
+        // The header, the state before, and an event and a step for each.
+        #expect(lines.count == 8 && lines.count { $0.contains("\"changes\"") } == 4)
         #expect(lines.filter { $0.contains("message 901") }.count == 2)
-        #expect(try await get(more + "24", ["Cookie": String(cookie)]).text.split(separator: "\n").count == 2)
+        #expect(lines[1].contains("message:guild/10/1020") && lines[1].contains("\"sequence\":\"22\""))
         let compacted = try ToolRun.run(["compact", "L", "--keep", "1", "--force", "--quiet"], in: folder)
         #expect(compacted.exitCode == 0)
-        #expect(try await get(more + "3", ["Cookie": String(cookie)]).status == 409)
+        #expect(try await get(place + "chunk?from=3&to=4", session).status == 409)
+    }
+
+    /// What no page asks is refused, and nothing that is asked for has no bound.
+    @Test func questionsAreBounded() async throws {
+        let entry = try await get("?token=\(token)")
+        let session = ["Cookie": String(try #require(entry.cookie?.prefix { $0 != ";" }))]
+        let place = String(try #require(entry.location).dropFirst())
+        for wrong in [
+            "chunk?from=x&to=2", "chunk?from=-1&to=2", "chunk?from=1&to=99999999999999999999",
+            "chunk?from=1&to=2&place=nothing",
+            "chunk?from=1&to=2&rows=1e9", "axis?from=5&to=2", "axis?from=1&to=99", "search?text=", "search?from=1",
+            "proof",
+            "history?entity=x", "next", "search?text=\(String(repeating: "a", count: 5000))",
+        ] { #expect(try await get(place + wrong, session).status == 400, "\(wrong)") }
+        for beyond in [
+            "chunk?from=0&to=2", "chunk?from=20&to=23", "chunk?from=9&to=3", "proof?at=99", "day?date=tomorrow",
+        ] {
+            #expect(try await get(place + beyond, session).status == 409, "\(beyond)")
+        }
+        let found = try await get(place + "search?text=MESSAGE%201&from=3", session).text
+        #expect(
+            found.contains("\"next\":null") == false && found.contains("message 10") && !found.contains("message 2\"")
+        )
+        #expect(try await get(place + "next?from=0&place=message:guild/10", session).text.contains("\"2\""))
+        #expect(try await get(place + "next?from=99", session).text == "{\"sequence\":null}")
+        #expect(try await get(place + "axis?buckets=4", session).text.contains("\"counts\":["))
+        #expect(try await get(place + "chunk?from=1&to=2&rows=99999999", session).status == 200)
+        #expect(try await get(place + "day?date=2026-01-01", session).text == "{\"from\":\"1\",\"to\":\"22\"}")
+        #expect(try await get(place + "day?date=2027-01-01", session).status == 404)
+        for one in ["head", "axis", "search?text=a", "proof?at=1"] {
+            #expect(try await get(place + one).status == 403)
+            let other = session.merging(["Origin": "http://evil.example"]) { $1 }
+            #expect(try await get(place + one, other).status == 403)
+        }
     }
 
     @Test(.enabled(if: ReportCommandTests.chromium != nil, "chromium is not installed"))

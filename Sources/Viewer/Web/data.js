@@ -1,5 +1,5 @@
 "use strict";
-// What a page of a report shows: the steps of a log (eventlog.steps/1), and the rows at each of them. page.js follows in the same script.
+// What a page of a report shows: the steps of a log (eventlog.steps/1), and the rows at each of them. served.js and page.js follow in the same script.
 
 /** The JSON values of a block of data: each of its lines is a gzip member in base64, with lines of JSON. */
 async function values(text) {
@@ -105,21 +105,16 @@ class Timeline {
   /** Made of the values of the two blocks. */
   constructor(steps, exported) {
     this.header = steps[0];
-    this.steps = steps.slice(1);
+    this.gaps = steps.find((line) => line.gaps !== undefined)?.gaps ?? [];
+    this.steps = steps.slice(1).filter((line) => line.changes !== undefined);
+    // Of a chunk: how many rows each place has before its steps, and how many are left out behind the last one.
+    this.counts = this.header.places && new Map(this.header.places.map(({ place, count, hidden }) => [placeKey(place), { count, hidden }]));
     this.events = new Map(exported.filter((line) => line.sequence !== undefined).map((line) => [line.sequence, line]));
     this.rows = new Map();
     this.channels = new Map();
     this.undo = [];
     this.position = -1;
     this.go(0);
-  }
-
-  /** Adds steps and exported events that came later. */
-  add(lines) {
-    for (const line of lines) {
-      if (line.changes === undefined) this.events.set(line.sequence, line);
-      else this.steps.push(line);
-    }
   }
 
   get last() {
@@ -145,6 +140,145 @@ class Timeline {
     }
     return low;
   }
+
+  /** Whether the rows of a place are here: of a chunk, which has those of some places, and says of which. */
+  knows(place) {
+    if (!this.counts) return true;
+    const known = this.counts.get(place);
+    // What the chunk does not name has no rows before its steps.
+    return known === undefined || known.hidden !== undefined;
+  }
+
+  /** The places that have rows, by name, with how many; deleted messages and the channels themselves are not counted. */
+  places() {
+    const places = new Map();
+    const add = (key, count) => {
+      if (key === undefined) return;
+      const place = places.get(key) ?? { key, count: 0 };
+      places.set(key, place);
+      place.count += count;
+    };
+    const weight = (entity) => (parts(entity).kind === "channel" ? 0 : 1);
+    for (const row of this.rows.values()) {
+      // Of issues a chunk has all rows.
+      const isCounted = this.counts && parts(row.entity).kind !== "issue";
+      add(placeOf(row.entity), isCounted || row.isGone ? 0 : weight(row.entity));
+    }
+    for (const [key, { count }] of this.counts ?? []) add(key, count);
+    if (this.counts)
+      for (const { changes } of this.steps.slice(1, this.position + 1))
+        for (const change of changes)
+          if (parts(change.entity).kind !== "issue") add(placeOf(change.entity), weight(change.entity) * growth(change));
+    return [...places.values()]
+      .filter((place) => !this.counts || place.count > 0 || this.counts.has(place.key) || place.key.startsWith("channel\n"))
+      .sort((left, right) => compare(left.key, right.key));
+  }
+
+  /** How many messages before one, behind the one that is shown before it, are not here. */
+  hiddenBefore(entity) {
+    return this.header.hidden?.[entity] ?? 0;
+  }
+
+  /** How many rows of a place behind the last one are not here. */
+  hiddenBehind(place) {
+    return this.counts?.get(place)?.hidden ?? 0;
+  }
+
+  // ---- The same questions as to a log that is served
+
+  ready() {
+    return undefined;
+  }
+
+  lookAhead() {}
+
+  sequence(index) {
+    return this.steps[index].sequence;
+  }
+
+  /** The axis of some steps: the first step of each bucket, and the one behind the last; what each changed, or how many events a channel has there; the buckets with marks; the gaps. */
+  axis(from, to, count, place) {
+    const when = (index) => Date.parse(this.event(index)?.recordedAt);
+    const times = [when(from), when(to)];
+    const isTimed = times[1] > times[0];
+    const buckets = Math.max(1, Math.min(count, to - from + 1));
+    const bucket = (index) =>
+      Math.min(buckets - 1, Math.floor(isTimed ? ((latest - times[0]) / (times[1] - times[0])) * buckets : ((index - from) / (to - from + 1)) * buckets));
+    const [starts, counts, marks] = [[from], new Array(buckets).fill(0), {}];
+    let latest = times[0];
+    for (let index = from; index <= to; index++) {
+      // A clock that was set back does not turn the axis.
+      latest = Math.max(latest, when(index) || latest);
+      const place_ = Math.max(0, bucket(index));
+      while (starts.length <= place_) starts.push(index);
+      const step = this.step(index);
+      if (place === undefined || step.changes.some((change) => placeOf(change.entity) === place)) counts[place_]++;
+      const mark = markOf(step, this.event(index));
+      if (!mark) continue;
+      const list = (marks[mark] ??= []);
+      if (list.at(-1)?.[0] === place_) list.at(-1)[1]++;
+      else list.push([place_, 1]);
+    }
+    while (starts.length <= buckets) starts.push(to + 1);
+    const last = (time) => {
+      let found = from - 1;
+      for (let index = from; index <= to && when(index) <= Date.parse(time); index++) found = index;
+      return found;
+    };
+    const gaps = this.gaps.map((gap) => ({ ...gap, after: last(gap.from), through: gap.to === undefined ? to : last(gap.to) }));
+    const shown = gaps.filter((gap) => gap.through >= from && gap.after <= to);
+    return { from, to, times: isTimed ? times : [], starts, counts, marks, gaps: shown, gapCount: shown.length };
+  }
+
+  /** The next step with a mark, or one that changes a place. */
+  next(direction, place) {
+    for (let index = this.position + direction; index > 0 && index <= this.last; index += direction) {
+      const step = this.step(index);
+      if (place === undefined ? markOf(step, this.event(index)) : step.changes.some((change) => placeOf(change.entity) === place)) return index;
+    }
+    return undefined;
+  }
+
+  /** The steps from one on whose changes or payload contain a text, in whatever case; at most 200. */
+  search(text, from = 0) {
+    const wanted = text.toLowerCase();
+    const found = [];
+    let index = from;
+    for (; index <= this.last && found.length < 200; index++) {
+      const step = this.step(index);
+      const texts = step.changes.flatMap((change) => [change.entity, ...Object.values(change.fields).flatMap((values) => [values.a, values.b])]);
+      const hit = [...texts, this.event(index)?.payload].find((value) => typeof value === "string" && value.toLowerCase().includes(wanted));
+      if (hit !== undefined) found.push({ index, name: index === 0 ? "before" : `event ${step.sequence}`, text: around(hit, wanted) });
+    }
+    return { found, next: index <= this.last ? index : undefined };
+  }
+
+  /** The versions of a thing: every step that changed it. */
+  history(entity) {
+    const entries = [];
+    this.steps.forEach((step, index) => {
+      for (const change of step.changes)
+        if (change.entity === entity) {
+          const fields = Object.fromEntries(Object.entries(change.fields).map(([name, values]) => [name, values.b]));
+          entries.push({ index, sequence: index === 0 ? undefined : step.sequence, change: change.change, fields });
+        }
+    });
+    return { entries, count: entries.length };
+  }
+
+  /** The first and the last step of a day. */
+  day(date) {
+    const days = this.steps.flatMap((_, index) => (this.event(index)?.recordedAt?.startsWith(date) ? [index] : []));
+    if (days.length === 0) throw new Error("there is no event on that day");
+    return [days[0], days.at(-1)];
+  }
+
+  /** A page that is a file has no tree of the log. */
+  proof() {
+    return undefined;
+  }
+
+  // ---- Moving
 
   /** Goes to a step. What the way there changed is put right again by what each step noted. */
   go(index) {
@@ -187,6 +321,29 @@ class Timeline {
   }
 }
 
+/** How many rows more a place has by a change. A message that came deleted counts as little as one that left so. */
+function growth(change) {
+  const isGone = (side) => parts(change.entity).kind === "message" && change.fields.cause?.[side] !== undefined;
+  switch (change.change) {
+    case "added":
+      return isGone("b") ? 0 : 1;
+    case "removed":
+      return isGone("a") ? 0 : -1;
+    case "deleted":
+      return -1;
+    case "restored":
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** A text around what was found in it. */
+function around(text, wanted) {
+  const place = text.toLowerCase().indexOf(wanted);
+  return (place > 40 ? "…" : "") + text.slice(Math.max(0, place - 40), place + wanted.length + 80);
+}
+
 /** A row with a change: whole where it is new, else with the members that changed. */
 function changed(known, change, orders) {
   if (change.change === "removed") return undefined;
@@ -196,6 +353,8 @@ function changed(known, change, orders) {
     if (values.b === undefined) delete row.fields[name];
     else row.fields[name] = values.b;
   }
+  // Each issue of a kind is added for itself.
+  if (change.fields.count === undefined && parts(row.entity).kind === "issue") row.fields.count = (known?.fields.count ?? 0) + 1;
   if (change.change === "restored") for (const name of ["cause", "deletedAt", "deletedBy"]) delete row.fields[name];
   // What a deleted message has and no other: how it was deleted.
   row.isGone = parts(row.entity).kind === "message" && row.fields.cause !== undefined;
@@ -292,6 +451,17 @@ function markOf(step, event) {
   return undefined;
 }
 
+/** The name by which a server knows a place, and back. */
+function placeText(place) {
+  const [kind, ...rest] = place.split("\n");
+  return `${{ channel: "message", issues: "issue" }[kind] ?? kind}:${rest.join("/")}`;
+}
+
+function placeKey(text) {
+  const { kind, parts: rest } = parts(text);
+  return [{ message: "channel", issue: "issues" }[kind] ?? kind, ...rest].join("\n");
+}
+
 /** The place of a thing: the channel of a message, the list of an item, the table of a row; undefined for what has none. */
 function placeOf(entity) {
   const name = parts(entity);
@@ -301,4 +471,4 @@ function placeOf(entity) {
   return name.parts.length === 2 ? `${name.kind}\n${name.parts[0]}` : undefined;
 }
 
-if (typeof module !== "undefined") module.exports = { values, inflated, Timeline, compare, wordDifference, markOf, partings, placeOf, parts };
+if (typeof module !== "undefined") module.exports = { values, inflated, Timeline, compare, wordDifference, markOf, partings, placeOf, placeText, placeKey, parts };

@@ -37,10 +37,15 @@ class Page {
     this.chosen = undefined;
     this.timer = undefined;
     this.shownMax = 200;
-    this.names = new Map();
+    this.wish = 0;
+    this.axis = new Axis(this);
     this.drawHead();
     this.listen();
-    this.show(this.timeline.last);
+  }
+
+  /** Says something where the shown step is named. */
+  say(text) {
+    byID("now").textContent = text;
   }
 
   drawHead() {
@@ -51,33 +56,7 @@ class Page {
       const first = this.partings.length > 0 ? `differs first at event ${this.timeline.step(this.partings[0]).sequence}` : "says the same";
       byID("about").textContent += `; beside it as ${this.other.header.profile}, which ${first}`;
     }
-    byID("slider").max = String(last);
-    this.drawAxis();
-  }
-
-  drawAxis() {
-    const canvas = byID("density");
-    const width = Math.max(1, canvas.clientWidth || canvas.parentElement.clientWidth || 600);
-    canvas.width = width;
-    const context = canvas.getContext("2d");
-    if (!context) return;
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue("--" + name).trim();
-    const count = new Array(width).fill(0);
-    const marks = new Map();
-    for (let index = 1; index <= this.timeline.last; index++) {
-      const x = Math.min(width - 1, Math.floor((index / Math.max(1, this.timeline.last)) * width));
-      count[x] += this.timeline.step(index).changes.length;
-      const mark = markOf(this.timeline.step(index), this.timeline.event(index));
-      if (mark) marks.set(mark + x, [mark, x]);
-    }
-    const most = Math.max(1, ...count);
-    context.fillStyle = colour("quiet");
-    count.forEach((value, x) => context.fillRect(x, 24 - (value / most) * 22, 1, (value / most) * 22));
-    for (const [mark, x] of marks.values()) {
-      context.fillStyle = colour(mark);
-      context.fillRect(x, 26, 2, 10);
-    }
+    this.axis.grow();
   }
 
   listen() {
@@ -88,24 +67,24 @@ class Page {
     click("last", () => this.show(this.timeline.last));
     click("play", () => this.play());
     click("help-open", () => this.help());
-    byID("density").addEventListener("click", (event) =>
-      this.show(Math.round((event.offsetX / event.target.clientWidth) * this.timeline.last)),
-    );
     byID("slider").addEventListener("input", (event) => this.show(Number(event.target.value)));
     byID("sequence").addEventListener("change", (event) => this.goTo(event.target.value));
-    byID("search").addEventListener("input", (event) => this.search(event.target.value));
+    byID("search").addEventListener("input", (event) => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.search(event.target.value), 200);
+    });
     document.addEventListener("keydown", (event) => this.key(event));
-    addEventListener("resize", () => this.drawAxis());
     addEventListener("hashchange", () => this.follow());
   }
 
-  /** Goes to the event that the address names, as `#17`. */
+  /** Goes to the event that the address names, as `#17`; to the last one without a name. */
   follow() {
-    if (/^#\d+$/.test(location.hash)) this.goTo(location.hash.slice(1));
+    if (/^#\d+$/.test(location.hash)) return this.goTo(location.hash.slice(1));
+    return this.show(this.timeline.last);
   }
 
   goTo(text) {
-    if (/^\d+$/.test(text.trim())) this.show(this.timeline.indexOf(BigInt(text.trim())));
+    if (/^\d+$/.test(text.trim())) return this.show(this.timeline.indexOf(BigInt(text.trim())));
   }
 
   key(event) {
@@ -125,6 +104,9 @@ class Page {
       D: () => this.part(-1),
       "+": () => this.faster(1),
       "-": () => this.faster(-1),
+      z: () => this.axis.closer(),
+      Z: () => this.axis.wider(),
+      0: () => this.axis.all(),
       "/": () => byID("search").focus(),
       c: () => byID("content").focus(),
       e: () => byID("event").focus(),
@@ -137,17 +119,27 @@ class Page {
   }
 
   move(count) {
-    this.show(this.timeline.position + count);
+    return this.show(this.timeline.position + count);
   }
 
   /** Goes to the next step that changed something in the place that is shown. */
   moveWithin(direction) {
-    this.seek(direction, (step) => step.changes.some((change) => placeOf(change.entity) === this.place));
+    return this.next(direction, this.place, "Nothing more happens here.");
   }
 
   /** Goes to the next edit, deletion, gap, reconnection or issue. */
   mark(direction) {
-    this.seek(direction, (step, index) => markOf(step, this.timeline.event(index)) !== undefined);
+    return this.next(direction, undefined, direction > 0 ? "No mark follows." : "No mark is before.");
+  }
+
+  async next(direction, place, otherwise) {
+    try {
+      const index = await this.timeline.next(direction, place);
+      if (index === undefined) this.say(otherwise);
+      else await this.show(index);
+    } catch (error) {
+      this.say(error.message);
+    }
   }
 
   /** Goes to the next step at which the two readings begin to differ in something. */
@@ -180,11 +172,14 @@ class Page {
     const [now, next] = [timeline.event(), timeline.event(timeline.position + 1)].map((event) =>
       event ? Date.parse(event.recordedAt) : NaN,
     );
-    const pause = factor === 0 || Number.isNaN(next - now) ? 200 : Math.min(10000, Math.max(0, (next - now) / factor));
-    this.timer = setTimeout(() => {
-      this.move(1);
+    const pause = factor < 0 ? -factor : Number.isNaN(next - now) ? 200 : Math.min(10000, Math.max(0, (next - now) / factor));
+    // From the last step on, so that drawing is part of the pause.
+    const due = Math.max(0, (this.moved ?? 0) + pause - performance.now());
+    this.timer = setTimeout(async () => {
+      this.moved = performance.now();
+      await this.move(1);
       if (this.timer !== undefined) this.wait();
-    }, pause);
+    }, due);
   }
 
   faster(direction) {
@@ -192,61 +187,82 @@ class Page {
     speed.selectedIndex = Math.max(0, Math.min(speed.options.length - 1, speed.selectedIndex + direction));
   }
 
-  show(index) {
-    this.timeline.go(index);
-    this.other?.go(index);
+  /** Shows a step, once what it needs is loaded. Of several wishes the last one counts. */
+  async show(index) {
+    const { timeline } = this;
+    const target = Math.max(0, Math.min(index, timeline.last));
+    const wish = ++this.wish;
+    const content = byID("content");
+    try {
+      for (let wait = this.missing(target); wait; wait = this.missing(target)) {
+        content.setAttribute("aria-busy", "true");
+        await wait;
+        if (wish !== this.wish) return;
+      }
+    } catch (error) {
+      if (wish === this.wish) this.say(`Step ${target} cannot be shown: ${error.message}`);
+      return;
+    } finally {
+      if (wish === this.wish) content.removeAttribute("aria-busy");
+    }
+    timeline.go(target);
+    this.other?.go(target);
+    this.draw();
+    timeline.lookAhead(this.place);
+  }
+
+  /** The place that a step changes; undefined where it changes none that has a list. */
+  touched(index) {
+    const step = index > 0 ? this.timeline.step(index) : undefined;
+    return step?.changes.map((change) => placeOf(change.entity)).find((place) => place !== undefined);
+  }
+
+  /** A promise of what a step needs and is not here; undefined where nothing is. */
+  missing(index) {
+    const place = (this.isPinned ? undefined : this.touched(index)) ?? this.place;
+    return this.timeline.ready(index, place, this.shownMax > 200 ? this.shownMax : 0);
+  }
+
+  draw() {
     const { timeline } = this;
     const [step, event] = [timeline.step(), timeline.event()];
     byID("slider").value = String(timeline.position);
     byID("sequence").value = step.sequence;
-    byID("now").textContent = event
-      ? `Event ${step.sequence}, recorded ${time(event.recordedAt)}, ${event.source}`
-      : `Before event ${timeline.header.from}`;
-    const touched = step.changes.map((change) => placeOf(change.entity)).find((place) => place !== undefined);
-    if (timeline.position > 0 && touched !== undefined && !this.isPinned) this.place = touched;
-    if (this.place === undefined) this.place = this.places()[0]?.key;
+    this.say(
+      event
+        ? `Event ${step.sequence}, recorded ${time(event.recordedAt)}, ${event.source}`
+        : `Before event ${timeline.header.from}`,
+    );
+    const touched = this.touched(timeline.position);
+    if (touched !== undefined && !this.isPinned && touched !== this.place) [this.place, this.shownMax] = [touched, 200];
+    if (this.place === undefined) this.place = timeline.places().find((place) => timeline.knows(place.key))?.key;
     this.drawPlaces();
     this.drawContent();
     this.drawEvent();
     this.drawHistory();
+    this.axis.paint();
   }
 
-  /** Asks the server that the page comes from for later steps, each second. At the end it stays at the end. */
+  /** Asks the server each second whether the log has grown. At the end the page stays at the end. */
   async poll() {
     const { timeline } = this;
-    const answer = await fetch(`more?after=${timeline.step(timeline.last).sequence}`).catch(() => undefined);
-    if (!answer) return (byID("now").textContent = "No longer followed: logtool view has ended.");
-    if (answer.ok) {
-      const lines = (await answer.text()).split("\n").filter((line) => line !== "");
-      if (lines.length > 0) {
-        const isAtEnd = timeline.position === timeline.last;
-        timeline.add(lines.map((line) => JSON.parse(line)));
-        byID("slider").max = String(timeline.last);
-        this.drawAxis();
-        if (isAtEnd) this.show(timeline.last);
+    const isAtEnd = timeline.position === timeline.last;
+    try {
+      if (await timeline.grown()) {
+        this.drawHead();
+        if (isAtEnd) await this.show(timeline.last);
       }
-    } else return (byID("now").textContent = `No longer followed: ${await answer.text()}`);
+    } catch (error) {
+      return this.say(`No longer followed: ${error.message}`);
+    }
     setTimeout(() => this.poll(), 1000);
   }
 
   // ---- Left: where things are
 
-  /** The channels, lists and tables that have rows, by name. */
-  places() {
-    const places = new Map();
-    for (const row of this.timeline.rows.values()) {
-      const key = placeOf(row.entity);
-      if (key === undefined) continue;
-      const place = places.get(key) ?? { key, count: 0 };
-      if (parts(row.entity).kind !== "channel" && !row.isGone) place.count++;
-      places.set(key, place);
-    }
-    return [...places.values()].sort((left, right) => compare(left.key, right.key));
-  }
-
   drawPlaces() {
     const lit = new Set(this.timeline.step().changes.map((change) => placeOf(change.entity)));
-    const items = this.places().map((place) =>
+    const items = this.timeline.places().map((place) =>
       element(
         "li",
         {},
@@ -272,7 +288,8 @@ class Page {
     this.isPinned = this.place === key ? !this.isPinned : true;
     this.place = key;
     this.shownMax = 200;
-    this.show(this.timeline.position);
+    this.axis.draw();
+    return this.show(this.timeline.position);
   }
 
   title(key) {
@@ -315,13 +332,16 @@ class Page {
     const end = lit < 0 ? messages.length : Math.min(messages.length, lit + this.shownMax / 2);
     const start = Math.max(0, end - this.shownMax);
     const depths = new Map();
-    const items = messages.slice(start, end).map((row) => {
+    const items = messages.slice(start, end).flatMap((row) => {
       const parent = row.fields.replyTo?.id ?? row.fields.replyTo;
       const name = parts(row.entity).parts;
       const above = parent === undefined ? undefined : `message:${name[0]}/${name[1]}/${encoded(parent)}`;
       const depth = above === undefined ? 0 : Math.min(8, (depths.get(above) ?? 0) + 1);
       depths.set(row.entity, depth);
-      return this.drawMessage(row, depth, above && [above, timeline.rows.get(above)], changes.get(row.entity));
+      return [
+        ...this.unloaded(timeline.hiddenBefore(row.entity)),
+        this.drawMessage(row, depth, above && [above, timeline.rows.get(above)], changes.get(row.entity)),
+      ];
     });
     const more = (count, where) =>
       count > 0
@@ -330,12 +350,24 @@ class Page {
             {},
             element(
               "button",
-              { type: "button", onclick: () => ((this.shownMax *= 4), this.drawContent()) },
+              { type: "button", onclick: () => this.showMore() },
               `${count} ${where}: show more`,
             ),
           )
         : null;
-    return element("ol", { class: "messages" }, more(start, "earlier"), ...items, more(messages.length - end, "later"));
+    const behind = end === messages.length ? this.unloaded(timeline.hiddenBehind(this.place)) : [];
+    return element("ol", { class: "messages" }, more(start, "earlier"), ...items, more(messages.length - end, "later"), ...behind);
+  }
+
+  /** Says how many messages are not here, and gets more. */
+  unloaded(count) {
+    if (count === 0) return [];
+    return [element("li", { class: "unloaded", "data-hidden": String(count) }, element("button", { type: "button", onclick: () => this.showMore() }, `${count} not loaded: show more`))];
+  }
+
+  showMore() {
+    this.shownMax *= 4;
+    return this.show(this.timeline.position);
   }
 
   drawMessage(row, depth, above, change) {
@@ -358,7 +390,7 @@ class Page {
       fields.editedAt ? `edited ${time(fields.editedAt)}` : undefined,
       row.isGone ? `deleted${fields.deletedBy ? " by " + shown(fields.deletedBy) : ""}` : undefined,
       fields.revisions > 1 ? `${fields.revisions} versions` : undefined,
-      above && !parent ? "answers what is not here" : undefined,
+      above && !parent ? "answers what is not shown" : undefined,
     ].filter((note) => note);
     const answered =
       parent &&
@@ -400,11 +432,8 @@ class Page {
         element("p", { class: "text", dir: "auto" }, shown(brief(row.fields))),
       ),
     );
-    const rest = rows.length - items.length;
-    if (rest > 0)
-      items.push(
-        element("li", {}, element("button", { type: "button", onclick: () => ((this.shownMax *= 4), this.drawContent()) }, `${rest} more`)),
-      );
+    const rest = rows.length - items.length + timeline.hiddenBehind(this.place);
+    if (rest > 0) items.push(element("li", {}, element("button", { type: "button", onclick: () => this.showMore() }, `${rest} more`)));
     return element("ol", { class: "rows" }, ...items);
   }
 
@@ -436,8 +465,30 @@ class Page {
       element("h3", {}, "Copy as command"),
       this.copyable(command),
       this.copyable(this.replayCommand(event.sequence)),
+      element("h3", {}, "Proof"),
+      this.drawProof(event.sequence),
       this.copyable(`logtool prove LOG ${event.sequence}`),
     );
+  }
+
+  /** A button that gets the proof of an event and checks it here; of a page that is a file, what makes it. */
+  drawProof(sequence) {
+    const place = element("div", { "aria-live": "polite" });
+    if (!this.timeline.ask) return element("p", { class: "quiet" }, "This file has no tree of the log: a log made of it, or this command, has the proof.");
+    const check = async () => {
+      try {
+        const proof = await this.timeline.proof(sequence);
+        const fault = await faultOf(proof);
+        const holds = fault === undefined ? `Checked here: event ${sequence} is in the log of ${proof.treeSize} events with the root ${hex(proof.root)}.` : `It does not hold: ${fault}.`;
+        place.replaceChildren(
+          element("p", {}, holds),
+          element("ol", { class: "path" }, ...[proof.leafHash, ...proof.proof].map((hash) => element("li", {}, element("code", {}, hex(hash))))),
+        );
+      } catch (error) {
+        place.replaceChildren(element("p", {}, `There is no proof: ${error.message}`));
+      }
+    };
+    return element("div", {}, element("button", { type: "button", onclick: check }, "Check the proof"), place);
   }
 
   /** What a step changed, with a heading that names the reading where there are two. */
@@ -496,70 +547,87 @@ class Page {
     this.drawHistory();
   }
 
-  /** The versions of the chosen thing, as a strip: every step of this file that changed it. */
-  drawHistory() {
+  /** The versions of the chosen thing, as a strip. */
+  async drawHistory() {
     const section = byID("history");
-    section.hidden = this.chosen === undefined;
-    if (this.chosen === undefined) return;
-    const items = [];
-    // A thing that the first reading never had is one of the other reading.
-    const isKnown = ({ changes }) => changes.some((change) => change.entity === this.chosen);
-    const timeline = this.other && !this.timeline.steps.some(isKnown) ? this.other : this.timeline;
-    timeline.steps.forEach((step, index) => {
-      for (const change of step.changes)
-        if (change.entity === this.chosen)
-          items.push(
-            element(
-              "li",
-              {},
-              element(
-                "button",
-                {
-                  type: "button",
-                  "aria-current": index === this.timeline.position ? "true" : undefined,
-                  onclick: () => this.show(index),
-                },
-                index === 0 ? "before" : `event ${step.sequence}`,
-                " ",
-                element("span", { class: "word" }, change.change),
-              ),
-              element("p", { class: "text", dir: "auto" }, shown(brief(Object.fromEntries(Object.entries(change.fields).map(([name, values]) => [name, values.b]))))),
-            ),
-          );
-    });
+    const { chosen } = this;
+    section.hidden = chosen === undefined;
+    if (chosen === undefined) return;
+    if (this.told?.entity !== chosen || this.told.last !== this.timeline.last)
+      try {
+        this.told = { entity: chosen, last: this.timeline.last, ...(await this.historyOf(chosen)) };
+      } catch (error) {
+        this.told = { entity: chosen, last: this.timeline.last, entries: [], count: 0, error: error.message };
+      }
+    if (this.chosen !== chosen) return;
+    const items = this.told.entries.map((entry) =>
+      element(
+        "li",
+        {},
+        element(
+          "button",
+          {
+            type: "button",
+            "aria-current": entry.index === this.timeline.position ? "true" : undefined,
+            onclick: () => this.show(entry.index),
+          },
+          entry.sequence === undefined ? "before" : `event ${entry.sequence}`,
+          " ",
+          element("span", { class: "word" }, shown(entry.change)),
+        ),
+        element("p", { class: "text", dir: "auto" }, shown(brief(entry.fields))),
+      ),
+    );
+    const rest = this.told.count - items.length;
     section.replaceChildren(
-      element("h2", {}, "History of ", element("bdi", {}, shown(this.chosen))),
-      element("button", { type: "button", onclick: () => this.chooseEntity(this.chosen) }, "close"),
-      this.copyable(`logtool history LOG ${quoted(this.chosen)}`),
+      element("h2", {}, "History of ", element("bdi", {}, shown(chosen))),
+      element("button", { type: "button", onclick: () => this.chooseEntity(chosen) }, "close"),
+      this.copyable(`logtool history LOG ${quoted(chosen)}`),
+      ...(this.told.error === undefined ? [] : [element("p", {}, shown(this.told.error))]),
+      ...(rest > 0 ? [element("p", { class: "quiet" }, `${rest} earlier versions are not shown; the command has all.`)] : []),
       element("ol", { class: "strip" }, ...items),
     );
   }
 
-  /** Every step whose changes or payload contain a text, in whatever case. */
-  search(text) {
+  async historyOf(entity) {
+    // A thing that the first reading never had is one of the other reading.
+    const own = await this.timeline.history(entity);
+    return own.entries.length > 0 || !this.other ? own : this.other.history(entity);
+  }
+
+  /** What contains a text, in whatever case. */
+  async search(text) {
     const section = byID("found");
-    const wanted = text.toLowerCase();
-    section.hidden = wanted === "";
-    if (wanted === "") return;
+    const wish = (this.searched = {});
+    section.hidden = text === "";
+    if (text === "") return;
     const found = [];
-    const { timeline } = this;
-    for (let index = 0; index <= timeline.last && found.length < 200; index++) {
-      const [step, event] = [timeline.step(index), timeline.event(index)];
-      const texts = step.changes.flatMap((change) => [change.entity, ...Object.values(change.fields).flatMap((values) => [values.a, values.b])]);
-      const hit = [...texts, event?.payload].find((value) => typeof value === "string" && value.toLowerCase().includes(wanted));
-      if (hit !== undefined) found.push([index, hit]);
-    }
-    const items = found.map(([index, hit]) =>
+    const more = async (from) => {
+      try {
+        const answer = await this.timeline.search(text, from);
+        if (wish !== this.searched) return;
+        found.push(...answer.found);
+        this.drawFound(found, answer.next === undefined ? undefined : () => more(answer.next), answer.next);
+      } catch (error) {
+        section.replaceChildren(element("p", {}, `The search failed: ${error.message}`));
+      }
+    };
+    return more();
+  }
+
+  drawFound(found, more, next) {
+    const items = found.map((row) =>
       element(
         "li",
         {},
-        element("button", { type: "button", onclick: () => this.show(index) }, index === 0 ? "before" : `event ${timeline.step(index).sequence}`),
-        element("span", { dir: "auto" }, " " + shown(around(hit, wanted))),
+        element("button", { type: "button", onclick: () => this.show(row.index) }, row.name),
+        element("span", { dir: "auto" }, " " + shown(row.text)),
       ),
     );
-    section.replaceChildren(
-      element("h2", {}, found.length === 200 ? "Found, the first 200" : `Found ${found.length}`),
+    byID("found").replaceChildren(
+      element("h2", {}, more ? `Found ${found.length} before event ${this.timeline.sequence(next)}` : `Found ${found.length}`),
       element("ol", {}, ...items),
+      ...(more ? [element("button", { type: "button", onclick: more }, "Search on")] : []),
     );
   }
 
@@ -572,6 +640,7 @@ class Page {
       ["+ −", "faster, slower"],
       ["n p", "the next, the last edit, deletion, gap, reconnection or issue"],
       ["d D", "the next, the last event at which two readings begin to differ"],
+      ["z Z 0", "zoom in, out, to all events"],
       ["/", "search"],
       ["c e", "to the chat, to the event"],
       ["Esc", "close what is open"],
@@ -623,10 +692,32 @@ function pretty(event) {
   }
 }
 
-/** A text around what was found in it. */
-function around(text, wanted) {
-  const place = text.toLowerCase().indexOf(wanted);
-  return (place > 40 ? "…" : "") + text.slice(Math.max(0, place - 40), place + wanted.length + 80);
+/** Bytes that JSON has in base64. */
+function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+function hex(base64) {
+  return Array.from(bytesOf(base64), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Why a proof does not hold (RFC 9162, 2.1.3.2); undefined where it does. */
+async function faultOf(proof) {
+  const hash = async (...pieces) => new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(pieces.flatMap((piece) => [...piece]))));
+  const same = (left, right) => left.length === right.length && left.every((byte, index) => byte === right[index]);
+  let node = bytesOf(proof.leafHash);
+  if (proof.leaf !== undefined && !same(await hash([0], bytesOf(proof.leaf)), node)) return "the leaf hash is not that of the leaf";
+  let [index, last] = [BigInt(proof.leafIndex), BigInt(proof.treeSize) - 1n];
+  for (const text of proof.proof) {
+    const other = bytesOf(text);
+    if (last === 0n) return "its path is too long";
+    if (index & 1n || index === last) {
+      node = await hash([1], other, node);
+      while (!(index & 1n) && index !== 0n) [index, last] = [index >> 1n, last >> 1n];
+    } else node = await hash([1], node, other);
+    [index, last] = [index >> 1n, last >> 1n];
+  }
+  return last === 0n && same(node, bytesOf(proof.root)) ? undefined : "its path does not lead to the root";
 }
 
 /** Copies the text of an element; where a page from a disk may not, selects it. */
@@ -639,11 +730,12 @@ function copy(code) {
 // ---- Begin
 
 const blocks = ["steps", "export", "other"].map((id) => values(byID(id)?.textContent ?? ""));
-Promise.all(blocks).then(
-  ([steps, exported, other]) => {
-    window.page = new Page(new Timeline(steps, exported), other.length > 0 ? new Timeline(other, exported) : undefined);
-    window.page.follow();
-    if (location.protocol === "http:") window.page.poll();
-  },
-  (error) => (byID("now").textContent = `The data of this page cannot be read: ${error.message}`),
-);
+Promise.all(blocks)
+  .then(async ([steps, exported, other]) => {
+    const isServed = steps[0].chunk !== undefined;
+    const timeline = isServed ? new Served(steps[0]) : new Timeline(steps, exported);
+    const page = (window.page = new Page(timeline, other.length > 0 ? new Timeline(other, exported) : undefined));
+    await page.follow();
+    if (isServed && steps[0].follows) page.poll();
+  })
+  .catch((error) => (byID("now").textContent = `The data of this page cannot be read: ${error.message}`));

@@ -12,8 +12,9 @@ struct ViewCommand: AsyncParsableCommand, ExplainedCommand {
         discussion: """
             Prints an address with a token that counts once: the browser that opens it gets the page of logtool report with every \
             text as it was recorded, and nobody else does. It listens on this machine alone, refuses other hosts and \
-            origins, and never writes to the log. The whole page is in the browser's memory, so of a log of more than some 100,000 events choose \
-            some, with --from or another selector. It ends with Ctrl-C.
+            origins, and never writes to the log. The page asks for what it shows, so the log may be long: kept states make a \
+            jump cheap, and the browser holds little of it. Events chosen by more than --from and --to, and two readings, are in the browser's \
+            memory as a whole. It ends with Ctrl-C.
             """
     )
 

@@ -1,0 +1,104 @@
+#if Recorders
+import EventLog
+import JSON
+import Projections
+
+/// What a page asks about the whole of a log that is served: its axis, the next mark, the events of a channel. Makes each once for
+/// a head, apart from the chunks, so that nobody waits for it who only looks at a point.
+actor ViewedAxis {
+    private let store: EventStore
+    private let options: ReplayOptions
+    private var marks: LogMarks?
+    private var channels: (head: SequenceNumber, generation: UInt32, sequences: [PlaceName: [UInt64]])?
+
+    /// More gaps than these are counted.
+    private static let gapsMax = 1000
+    static let bucketsMax = 2000
+
+    init(_ store: EventStore, _ options: ReplayOptions) { (self.store, self.options) = (store, options) }
+
+    /// The axis of some events: the first event of each bucket, the events in it, its marks, and the gaps. Buckets are of
+    /// equal times, or of equally many events where all came in one moment.
+    ///
+    /// - Parameters:
+    ///   - range: The events.
+    ///   - count: How many buckets; at least 1.
+    ///   - place: Only events of this channel are counted.
+    /// - Throws: `Failure` if the events of the place cannot be told apart.
+    func axis(_ range: ClosedRange<UInt64>, count: Int, of place: PlaceName?) throws -> JSONObject {
+        try store.read { session in
+            let times = try [range.lowerBound, range.upperBound].map { try session.clock(at: SequenceNumber($0)) }
+            let starts = try Self.starts(range, times[0], times[1], count: count, session)
+            let marks = try marks(of: session)
+            let counts: [Int]
+            if let place {
+                let list = try sequences(of: place, in: session)
+                let places = starts.map { LogMarks.index(of: $0, in: list) }
+                counts = zip(places, places.dropFirst()).map { $1 - $0 }
+            } else {
+                counts = zip(starts, starts.dropFirst()).map { Int($1 - $0) }
+            }
+            let gaps = marks.gaps(in: range, countMax: Self.gapsMax)
+            return [
+                "from": .string(String(range.lowerBound)), "to": .string(String(range.upperBound)),
+                "times": .array(times.compactMap { $0 }.map { .string($0.description) }),
+                "starts": .array(starts.map { .string(String($0)) }), "counts": .array(counts.map { .int($0) }),
+                "marks": .object(marks.json(in: starts)), "gaps": gaps.shown, "gapCount": .int(gaps.count),
+            ]
+        }
+    }
+
+    /// The first events of the buckets, and the event behind the last one.
+    private static func starts(
+        _ range: ClosedRange<UInt64>,
+        _ first: Timestamp?,
+        _ last: Timestamp?,
+        count: Int,
+        _ session: borrowing ReadSession
+    ) throws -> [UInt64] {
+        let (begin, end) = (range.lowerBound, range.upperBound + 1)
+        guard let first, let last, last > first else {
+            return (0...count).map { begin + UInt64(Double(end - begin) * Double($0) / Double(count)) }
+        }
+        let span = Double(last.microseconds - first.microseconds)
+        let inner = try (1..<max(count, 1)).map { bucket in
+            let offset = Int64(span * Double(bucket) / Double(count))
+            let time = Timestamp(microseconds: first.microseconds + offset - 1)
+            return min(max(try session.lastSequence(clockAtMost: time).rawValue + 1, begin), end)
+        }
+        return [begin] + inner + [end]
+    }
+
+    /// The next event behind a sequence, or the last one before it, that has a mark, or is of a channel.
+    func next(from sequence: UInt64, isBack: Bool, of place: PlaceName?) throws -> UInt64? {
+        try store.read { session in
+            guard let place else { return try marks(of: session).next(from: sequence, isBack: isBack) }
+            return LogMarks.next(in: try sequences(of: place, in: session), from: sequence, isBack: isBack)
+        }
+    }
+
+    private func marks(of session: borrowing ReadSession) throws -> LogMarks {
+        if let marks, marks.head == session.head, marks.generation == session.generationNumber { return marks }
+        let new = try LogMarks(of: session, options: options)
+        marks = new
+        return new
+    }
+
+    private func sequences(of place: PlaceName, in session: borrowing ReadSession) throws -> [UInt64] {
+        if channels?.head != session.head || channels?.generation != session.generationNumber {
+            channels = (session.head, session.generationNumber, [:])
+        }
+        if let known = channels?.sequences[place] { return known }
+        guard place.kind == .message, place.parts.count == 2,
+            let found = try Replay.sequences(
+                ofChannel: place.parts[1],
+                of: try SourceName(place.parts[0]),
+                in: session,
+                options: options
+            )
+        else { throw Failure("the events of \(place.text) cannot be told apart from others without reading all") }
+        channels?.sequences[place] = found
+        return found
+    }
+}
+#endif
