@@ -129,6 +129,7 @@ let package = Package(
             dependencies: ["CZlib", "EventLog", "JSON", "Projections"],
             resources: [
                 .embedInCode("Web/data.js"), .embedInCode("Web/served.js"), .embedInCode("Web/axis.js"),
+                .embedInCode("Web/work.js"),
                 .embedInCode("Web/page.js"), .embedInCode("Web/page.css"), .embedInCode("Web/page.html"),
             ],
             swiftSettings: settings
@@ -189,7 +190,7 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "CBaseline", "EventLog", "EventLogCache", "Ingest", "JSON", "Projections",
+                "CBaseline", "Chromium", "EventLog", "EventLogCache", "Ingest", "JSON", "Projections",
                 .target(name: "CLibCrypto", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -207,6 +208,7 @@ let package = Package(
             dependencies: ["EventLog", "LogWorker", "TestSupport"],
             swiftSettings: settings
         ),
+        .target(name: "Chromium", path: "Tests/Chromium", swiftSettings: settings),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ProjectionsTests",
@@ -244,7 +246,7 @@ let package = Package(
                 "Kinds",
                 "CacheTables", "Playback", "Redaction", "Reduction", "Shipping", "Viewer",
                 "StateTrace",
-                "TestSupport",
+                "Chromium", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

@@ -25,6 +25,12 @@ package struct JSONView: BitwiseCopyable {
         UnsafeRawBufferPointer(start: start.map { $0 + Int(part.pointee.start) }, count: Int(part.pointee.count))
     }
 
+    /// Where the value stands in the text of its document, in bytes; of a text without the quotes.
+    package var range: Range<Int> { Int(part.pointee.start)..<Int(part.pointee.start) + Int(part.pointee.count) }
+
+    /// Whether the value is one of a document.
+    package func isPart(of other: JSONDocument) -> Bool { document._withUnsafeGuaranteedRef { $0 === other } }
+
     package var isNull: Bool { part.pointee.kind == .null }
 
     /// The text; `nil` if it is none. Borrows the document.

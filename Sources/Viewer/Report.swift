@@ -36,7 +36,8 @@ public struct Report {
     ) throws {
         let style = PackageResources.page_css
         let script =
-            PackageResources.data_js + PackageResources.served_js + PackageResources.axis_js + PackageResources.page_js
+            PackageResources.data_js + PackageResources.served_js + PackageResources.axis_js + PackageResources.work_js
+            + PackageResources.page_js
         // Taken apart before any text of a log is put in.
         var parts = Self.split(String(decoding: PackageResources.page_html, as: UTF8.self))
         let policy =

@@ -1,3 +1,4 @@
+import Chromium
 import EventLog
 import Foundation
 import TestSupport

@@ -1,4 +1,5 @@
 #if Recorders
+import Chromium
 import Foundation
 import TestSupport
 import Testing

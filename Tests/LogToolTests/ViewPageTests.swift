@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import Chromium
 import Foundation
 import JSON
 import TestSupport
@@ -76,7 +77,7 @@ struct ViewPageTests {
             if (!item.classList.contains("gone")) text.querySelectorAll("del").forEach((gone) => gone.remove());
             return [item.classList.contains("gone") ? "gone" : "live", item.dataset.entity, text.textContent];
           });
-          return { places, rows, event: document.querySelector("#event h2").textContent };
+          return { places, rows, event: document.querySelector("#event h2").textContent, payload: document.getElementById("payload")?.textContent };
         })()
         """
 
@@ -85,7 +86,7 @@ struct ViewPageTests {
     @Test func theServedPageShowsWhatAReplayGives() async throws {
         try makeLog("L", events: 900)
         let (view, address) = try await serve(["L"])
-        let browser = try Browser(in: folder)
+        let browser = try Browser(in: folder.url.path)
         try browser.show(page: address)
         let store = try EventStore.open(at: folder.path("L"))
         let head = try store.read { Int($0.head.rawValue) }
@@ -99,6 +100,9 @@ struct ViewPageTests {
             try browser.value("(async () => { \(script); })()")
             let shown = try #require(try browser.value(Self.shown) as? [String: Any])
             #expect(shown["event"] as? String == "Event \(point)")
+            let payload = try store.read { try $0.event(at: SequenceNumber(UInt64(point)))?.payload }
+            let text = (shown["payload"] as? String ?? "").filter { !$0.isWhitespace }
+            #expect(text == String(decoding: payload ?? [], as: UTF8.self).filter { !$0.isWhitespace })
             let state = try store.read { try Replay.logState(of: $0, through: SequenceNumber(UInt64(point))) }
             try Self.check(shown, state, hasAll: rows > 200, "at \(point)")
         }
@@ -143,7 +147,7 @@ struct ViewPageTests {
     @Test func theKeysMove() async throws {
         try makeLog("L", events: 300)
         let (view, address) = try await serve(["L"])
-        let browser = try Browser(in: folder)
+        let browser = try Browser(in: folder.url.path)
         try browser.show(page: address)
         let last = try #require(try browser.value("page.timeline.last") as? Int)
         func isAt(_ index: Int) throws { try browser.wait(for: "page.timeline.position === \(index)") }
@@ -206,7 +210,7 @@ struct ViewPageTests {
     @Test func theServerAnswersThePage() async throws {
         try makeLog("L", events: 300)
         let (view, address) = try await serve(["L"])
-        let browser = try Browser(in: folder)
+        let browser = try Browser(in: folder.url.path)
         try browser.show(page: address)
         for point in [1, 2, 17, 255, 256, 257, 304] {
             let fault = try browser.value(
@@ -245,7 +249,7 @@ struct ViewPageTests {
         let report = try ToolRun.run(["report", "L", "-o", "p.html", "--as-recorded"], in: folder)
         #expect(report.exitCode == 0, "\(report.errors)")
         let (view, address) = try await serve(["L"])
-        let browser = try Browser(in: folder)
+        let browser = try Browser(in: folder.url.path)
         try browser.call("Accessibility.enable")
         for page in [address, "file://\(folder.path("p.html"))"] {
             try browser.show(page: page)
@@ -285,7 +289,7 @@ struct ViewPageTests {
         try makeLog("L", events: 60)
         let report = try ToolRun.run(["report", "L", "-o", "p.html", "--as-recorded"], in: folder)
         #expect(report.exitCode == 0, "\(report.errors)")
-        let browser = try Browser(in: folder, width: width)
+        let browser = try Browser(in: folder.url.path, width: width)
         let features = [
             ["name": "prefers-color-scheme", "value": scheme], ["name": "prefers-reduced-motion", "value": "reduce"],
         ]
@@ -328,34 +332,6 @@ struct ViewPageTests {
           return lines;
         })()
         """
-    }
-}
-
-/// The brightness of a page, as a text: a repository has no pictures.
-enum PictureGolden {
-    /// A part may be so much brighter or darker: another version of a font or of the browser.
-    private static let (stepsMax, partsMax) = (3, 40)
-
-    /// Compares a grid with the one that is kept, or keeps it where `UPDATE_GOLDENS` is set.
-    static func check(_ grid: [String], _ name: String) throws {
-        let url = PackageRoot.url.appending(path: "Fixtures/pictures/\(name).txt")
-        if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] != nil {
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(),
-                withIntermediateDirectories: true
-            )
-            try Data((grid.joined(separator: "\n") + "\n").utf8).write(to: url)
-        }
-        let kept = try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map(String.init)
-        #expect(kept.count == grid.count)
-        var parts: [String] = []
-        for (row, lines) in zip(kept, grid).enumerated() {
-            for (column, sides) in zip(lines.0, lines.1).enumerated() {
-                let values = (sides.0.hexDigitValue ?? -99, sides.1.hexDigitValue ?? 99)
-                if abs(values.0 - values.1) > stepsMax { parts.append("\(column),\(row): \(values.0) is \(values.1)") }
-            }
-        }
-        #expect(parts.count <= partsMax, "\(name): \(parts.prefix(10)); to keep the new one: UPDATE_GOLDENS=1")
     }
 }
 #endif

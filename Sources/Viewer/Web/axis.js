@@ -87,13 +87,14 @@ class Axis {
     const { timeline, place } = this.page;
     const canvas = byID("density");
     const width = Math.max(1, canvas.clientWidth || canvas.parentElement.clientWidth || 600);
+    const buckets = Math.min(400, width);
     const slider = byID("slider");
     [slider.min, slider.max] = [String(this.isWhole ? 0 : this.range.from), String(this.range.to)];
     slider.value = String(timeline.position);
     if (timeline.last < 1) return;
     try {
       const only = byID("only").checked ? place : undefined;
-      const axis = await timeline.axis(this.range.from, this.range.to, width, only);
+      const axis = await timeline.axis(this.range.from, this.range.to, buckets, only);
       if (wish !== this.wish) return;
       this.drawn = axis;
     } catch (error) {
@@ -141,7 +142,12 @@ class Axis {
       context.fillStyle = colour(mark);
       for (const [bucket] of marks[mark] ?? []) context.fillRect(bucket * step, density + 2, Math.max(2, step), Axis.heights.marks);
     }
-    const { timeline } = this.page;
+    const { timeline, work } = this.page;
+    for (const [name, index] of [["good", work?.good], ["bad", work?.bad]]) {
+      if (index === undefined || index < this.range.from || index > this.range.to) continue;
+      context.fillStyle = colour(name === "good" ? "well" : "delete");
+      context.fillRect(this.placeOf(index, Date.parse(timeline.event(index)?.recordedAt)) - 1, 0, 3, canvas.height);
+    }
     if (timeline.position < this.range.from || timeline.position > this.range.to) return;
     context.fillStyle = colour("link");
     context.fillRect(this.placeOf(timeline.position, Date.parse(timeline.event()?.recordedAt)), 0, 2, canvas.height);
@@ -153,12 +159,12 @@ class Axis {
     const names = { edit: "edits", delete: "deletions", gap: "events about gaps", link: "events about connections", issue: "events with issues" };
     const counts = Object.entries(names).flatMap(([mark, name]) => {
       const count = (marks[mark] ?? []).reduce((sum, [, many]) => sum + many, 0);
-      return count > 0 ? [`${count} ${name}`] : [];
+      return count > 0 ? [`${name}: ${count}`] : [];
     });
     const { timeline } = this.page;
     const range = `Events ${timeline.sequence(this.range.from)} to ${timeline.sequence(this.range.to)}`;
     const span = times.length === 2 ? `, ${time(new Date(times[0]).toISOString())} to ${time(new Date(times[1]).toISOString())}` : "";
-    byID("span").textContent = `${range}${span}${counts.length > 0 ? ": " + counts.join(", ") : ""}`;
+    byID("span").textContent = `${range}${span}${counts.length > 0 ? "; " + counts.join(", ") : ""}`;
     const list = byID("gaps");
     list.hidden = gapCount === 0;
     const rows = gaps.slice(0, 100).map((gap) => {

@@ -109,7 +109,7 @@ class Timeline {
     this.steps = steps.slice(1).filter((line) => line.changes !== undefined);
     // Of a chunk: how many rows each place has before its steps, and how many are left out behind the last one.
     this.counts = this.header.places && new Map(this.header.places.map(({ place, count, hidden }) => [placeKey(place), { count, hidden }]));
-    this.events = new Map(exported.filter((line) => line.sequence !== undefined).map((line) => [line.sequence, line]));
+    this.events = new Map(exported.filter((line) => line.sequence !== undefined && line.changes === undefined).map((line) => [line.sequence, line]));
     this.rows = new Map();
     this.channels = new Map();
     this.undo = [];
@@ -201,7 +201,7 @@ class Timeline {
     const when = (index) => Date.parse(this.event(index)?.recordedAt);
     const times = [when(from), when(to)];
     const isTimed = times[1] > times[0];
-    const buckets = Math.max(1, Math.min(count, to - from + 1));
+    const buckets = isTimed ? count : Math.max(1, Math.min(count, to - from + 1));
     const bucket = (index) =>
       Math.min(buckets - 1, Math.floor(isTimed ? ((latest - times[0]) / (times[1] - times[0])) * buckets : ((index - from) / (to - from + 1)) * buckets));
     const [starts, counts, marks] = [[from], new Array(buckets).fill(0), {}];

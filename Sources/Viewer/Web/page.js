@@ -39,6 +39,7 @@ class Page {
     this.shownMax = 200;
     this.wish = 0;
     this.axis = new Axis(this);
+    this.work = new Work(this);
     this.drawHead();
     this.listen();
   }
@@ -104,6 +105,9 @@ class Page {
       D: () => this.part(-1),
       "+": () => this.faster(1),
       "-": () => this.faster(-1),
+      g: () => this.work.mark("good"),
+      b: () => this.work.mark("bad"),
+      B: () => this.work.bisect(),
       z: () => this.axis.closer(),
       Z: () => this.axis.wider(),
       0: () => this.axis.all(),
@@ -461,13 +465,38 @@ class Page {
       ...this.drawChanges(timeline, step),
       ...(this.other ? this.drawChanges(this.other, this.other.step()) : []),
       element("h3", {}, event.redacted ? "Payload, redacted" : "Payload"),
-      element("pre", { dir: "auto", tabindex: "0", "aria-label": "Payload" }, shown(pretty(event))),
+      element("pre", { id: "payload", dir: "auto", tabindex: "0", "aria-label": "Payload" }, shown(pretty(event))),
+      element("div", { id: "reads" }),
       element("h3", {}, "Copy as command"),
       this.copyable(command),
       this.copyable(this.replayCommand(event.sequence)),
       element("h3", {}, "Proof"),
       this.drawProof(event.sequence),
       this.copyable(`logtool prove LOG ${event.sequence}`),
+    );
+    this.drawReads(event);
+  }
+
+  /** Lights what the decoder file read of the event, once it is known; a page that is a file names the command. */
+  async drawReads(event) {
+    const { timeline } = this;
+    const isShown = () => timeline.event()?.sequence === event.sequence;
+    if (!timeline.ask || !isJSON(event.payload)) return;
+    // Not of steps that are passed quickly.
+    await new Promise((done) => setTimeout(done, 150));
+    if (!isShown()) return;
+    const told = await timeline.reads(event.sequence).catch((error) => ({ error: error.message }));
+    if (!isShown()) return;
+    const place = byID("reads");
+    if (told.error) return place.replaceChildren(element("p", {}, `What was read is not known: ${told.error}`));
+    if (!told.decoder) return place.replaceChildren(element("p", { class: "quiet" }, "Read by a decoder that is built in, which does not tell what it reads."));
+    const ranges = told.reads.filter((read) => read.start !== undefined && read.start !== null).map((read) => [read.start, read.end]);
+    byID("payload").replaceChildren(...drawnPayload(event.payload, ranges));
+    const rows = told.reads.map((read) => element("li", {}, shown(`${read.effect}: ${read.member} from ${read.from}`)));
+    place.replaceChildren(
+      element("p", { class: "quiet" }, shown(told.line ? `Read by ${told.decoder}, rule on line ${told.line}:` : `${told.decoder} has no rule for it.`)),
+      element("ul", { class: "changes" }, ...rows),
+      this.copyable(`logtool decoder explain LOG ${event.sequence}`),
     );
   }
 
@@ -641,6 +670,7 @@ class Page {
       ["n p", "the next, the last edit, deletion, gap, reconnection or issue"],
       ["d D", "the next, the last event at which two readings begin to differ"],
       ["z Z 0", "zoom in, out, to all events"],
+      ["g b B", "good here, bad here, find the first bad event between"],
       ["/", "search"],
       ["c e", "to the chat, to the event"],
       ["Esc", "close what is open"],
@@ -680,6 +710,15 @@ function brief(fields) {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" · ");
+}
+
+function isJSON(text) {
+  try {
+    // What is longer is shown as it is.
+    return text !== undefined && text.length < 200000 && JSON.parse(text) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** A payload with line breaks where it is JSON, or has JSON within. */

@@ -135,8 +135,8 @@ class Served {
 
   // ---- Questions
 
-  async ask(question) {
-    const answer = await fetch(question).catch(() => undefined);
+  async ask(question, options) {
+    const answer = await fetch(question, options).catch(() => undefined);
     if (!answer) throw new Error("logtool view has ended");
     if (!answer.ok) throw new Error((await answer.text()).trim());
     return answer;
@@ -161,9 +161,8 @@ class Served {
 
   /** The axis of some steps, in so many buckets at most; see Timeline.axis. */
   async axis(from, to, count, place) {
-    const buckets = Math.max(1, Math.min(count, to - from + 1, 2000));
     const name = place === undefined ? "" : `&place=${encodeURIComponent(placeText(place))}`;
-    const axis = await this.document(`axis?from=${this.sequence(from)}&to=${this.sequence(to)}&buckets=${buckets}${name}`);
+    const axis = await this.document(`axis?from=${this.sequence(from)}&to=${this.sequence(to)}&buckets=${count}${name}`);
     const index = (sequence) => Number(sequence) - this.first + 1;
     return {
       ...axis,
@@ -204,6 +203,11 @@ class Served {
   async day(date) {
     const { from, to } = await this.document(`day?date=${encodeURIComponent(date)}`);
     return [this.indexOf(from), this.indexOf(to)];
+  }
+
+  /** What the decoder file of an event's source read of it. */
+  async reads(sequence) {
+    return this.document(`reads?at=${sequence}`);
   }
 
   /** The proof of an event, as prove --json has it. */

@@ -13,7 +13,7 @@ final class LogView: Sendable {
         /// A page that holds all that it shows.
         case whole([UInt8])
         /// A page that asks for what it shows.
-        case chunks(ViewedLog, ViewedAxis)
+        case chunks(ViewedLog, ViewedAxis, ViewedWork)
     }
 
     let token = LogView.secret()
@@ -36,7 +36,11 @@ final class LogView: Sendable {
         guard let host = request.headers["host"], PlayGate.isLocal(host[...]),
             request.headers["origin"].map({ $0 == "http://\(host)" }) ?? true
         else { return .text("view answers this machine alone", status: 403) }
-        guard request.method == "GET" else { return .text("there is nothing but to read here", status: 405) }
+        // Only what the page itself sends may write, and a browser says where that comes from.
+        let isFreezing = request.path == place + "freeze"
+        guard request.method == (isFreezing ? "POST" : "GET"), !isFreezing || request.headers["origin"] != nil else {
+            return .text("there is nothing but to read here", status: 405)
+        }
         if request.path == "/", let given = request.parameter("token") { return enter(given) }
         let cookies = (request.headers["cookie"] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
         guard cookies.contains("view=\(session)") else {
@@ -86,7 +90,21 @@ final class LogView: Sendable {
         switch (contents, name) {
         case (.whole(let page), ""): Self.page(page)
         case (.whole, _): .text("there is no such page", status: 404)
-        case (.chunks(let log, let axis), _): try await answer(name, request, log, axis)
+        case (.chunks(_, _, let work), "bisect"), (.chunks(_, _, let work), "freeze"),
+            (.chunks(_, _, let work), "reads"):
+            Self.document(try await answer(name, request, work))
+        case (.chunks(let log, let axis, _), _): try await answer(name, request, log, axis)
+        }
+    }
+
+    private func answer(_ name: String, _ request: ViewRequest, _ work: ViewedWork) async throws -> JSONObject {
+        switch name {
+        case "bisect":
+            guard let when = request.text("when"), !when.isEmpty else { throw ViewRequest.Mistake("when") }
+            let (good, bad) = (try request.number("good"), try request.number("bad"))
+            return try await work.bisect(good: good, bad: bad, when: when)
+        case "freeze": return try await work.freeze(through: request.number("at"), as: request.text("name") ?? "")
+        default: return try await work.reads(at: request.number("at"))
         }
     }
 

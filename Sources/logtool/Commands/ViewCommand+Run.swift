@@ -73,7 +73,8 @@ extension ViewCommand {
         let last = selectors.to == nil ? nil : range.upperBound
         return .chunks(
             ViewedLog(store, title: title, from: range.lowerBound, to: last, reading: reading.profile),
-            ViewedAxis(store, StateQuery(profile: reading.profile).replayOptions)
+            ViewedAxis(store, StateQuery(profile: reading.profile).replayOptions),
+            ViewedWork(store, reading: reading.profile, fixtures: freeze)
         )
     }
 

@@ -14,7 +14,8 @@ struct ViewCommand: AsyncParsableCommand, ExplainedCommand {
             text as it was recorded, and nobody else does. It listens on this machine alone, refuses other hosts and \
             origins, and never writes to the log. The page asks for what it shows, so the log may be long: kept states make a \
             jump cheap, and the browser holds little of it. Events chosen by more than --from and --to, and two readings, are in the browser's \
-            memory as a whole. It ends with Ctrl-C.
+            memory as a whole. The page finds the event between a good and a bad point with which an expression begins to hold, and \
+            with --freeze it writes fixtures into a folder. It ends with Ctrl-C.
             """
     )
 
@@ -29,6 +30,12 @@ struct ViewCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup var log: LogOptions
 
     @OptionGroup var listening: ListenOptions
+
+    @Option(
+        help: ArgumentHelp("Let the page write fixtures into this folder.", valueName: "folder"),
+        completion: .directory
+    )
+    var freeze: String?
 
     @OptionGroup var reading: ProfileOptions
     @OptionGroup var other: AgainstOptions

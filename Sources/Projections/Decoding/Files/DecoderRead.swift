@@ -12,6 +12,9 @@ package struct DecoderRead: Sendable {
     package let source: String
     /// What was found; `nil` if nothing was.
     package let value: JSONValue?
+    /// Where that stands in the payload, in bytes, of a text without its quotes; `nil` for what is no value of the payload, as it
+    /// stands there.
+    package let place: Range<Int>?
 }
 
 extension DecoderPlace: CustomStringConvertible {

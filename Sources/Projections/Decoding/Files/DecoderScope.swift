@@ -108,13 +108,15 @@ struct DecoderScope {
     /// Notes what a member is read from.
     func noteRead(_ member: @autoclosure () -> String, _ value: DecoderValue) {
         guard memory.isTraced, memory.reads.count < Self.readsMax else { return }
+        let found = self.value(value)
         memory.reads.append(
             DecoderRead(
                 line: memory.effect.line,
                 effect: memory.effect.name,
                 member: member(),
                 source: value.description,
-                value: self.value(value)?.value
+                value: found?.value,
+                place: found.flatMap { memory.place(of: $0) }
             )
         )
     }
@@ -312,6 +314,12 @@ struct DecoderScope {
             (self.attributes, self.absences, self.isTraced) = (attributes, absences, isTraced)
             isOutgoing = attributes["dir"] == "out"
             link = isLink ? attributes["link"] ?? "" : nil
+        }
+
+        /// Where a value stands in the payload; `nil` for one that was made, or is within a text that was read as JSON.
+        func place(of found: DecoderFound) -> Range<Int>? {
+            guard case .view(let view) = found, view.isPart(of: payload) else { return nil }
+            return view.range
         }
 
         /// The path and the query of the request.

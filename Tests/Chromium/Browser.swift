@@ -1,6 +1,4 @@
 import Foundation
-import TestSupport
-import Testing
 
 #if canImport(Glibc)
 import Glibc
@@ -9,15 +7,15 @@ import Darwin
 #endif
 
 /// A chromium without a window, driven by its own protocol over two pipes: no port, no WebSocket. For one thread.
-final class Browser {
+package final class Browser {
     /// Where it is; `nil` if none is installed. `EVENTLOG_CHROMIUM` names another one.
-    static var path: String? {
+    package static var path: String? {
         let named = ProcessInfo.processInfo.environment["EVENTLOG_CHROMIUM"].map { [$0] } ?? []
         return (named + ["/usr/bin/chromium"]).first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    struct Fault: Error, CustomStringConvertible {
-        let description: String
+    package struct Fault: Error, CustomStringConvertible {
+        package let description: String
     }
 
     private let process = Process()
@@ -27,17 +25,18 @@ final class Browser {
     private var last = 0
     private var session: String?
 
-    /// Starts it with a window of so many pixels.
-    init(in folder: TemporaryDirectory, width: Int = 1400, height: Int = 900) throws {
-        let names = ["commands", "answers"].map { folder.path(".\($0)-\(UUID().uuidString)") }
+    /// Starts it with a window of so many pixels; its files are in a folder.
+    package init(in folder: String, width: Int = 1400, height: Int = 900) throws {
+        guard let path = Self.path else { throw Fault(description: "chromium is not installed") }
+        let names = ["commands", "answers"].map { "\(folder)/.\($0)-\(UUID().uuidString)" }
         for name in names { guard mkfifo(name, 0o600) == 0 else { throw Fault(description: "no pipe \(name)") } }
         // Both ends, so that no opening waits for the other side.
         (commands, answers) = (open(names[0], O_RDWR), open(names[1], O_RDWR))
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = [
             "-c", "in=$1 out=$2; shift 2; exec \"$@\" 3<\"$in\" 4>\"$out\"", "sh", names[0], names[1],
-            try #require(Self.path), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-            "--user-data-dir=\(folder.path("profile-\(UUID().uuidString)"))", "--remote-debugging-pipe",
+            path, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            "--user-data-dir=\(folder)/profile-\(UUID().uuidString)", "--remote-debugging-pipe",
             "--force-device-scale-factor=1", "about:blank",
         ]
         (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
@@ -62,7 +61,7 @@ final class Browser {
 
     /// One command, and its result.
     @discardableResult
-    func call(_ method: String, _ parameters: [String: Any] = [:]) throws -> [String: Any] {
+    package func call(_ method: String, _ parameters: [String: Any] = [:]) throws -> [String: Any] {
         last += 1
         var message: [String: Any] = ["id": last, "method": method, "params": parameters]
         if let session { message["sessionId"] = session }
@@ -77,9 +76,18 @@ final class Browser {
         }
     }
 
+    /// The processes of the pages.
+    package func renderers() throws -> [Int] {
+        let page = session
+        session = nil
+        defer { session = page }
+        let processes = try call("SystemInfo.getProcessInfo")["processInfo"] as? [[String: Any]] ?? []
+        return processes.filter { $0["type"] as? String == "renderer" }.compactMap { $0["id"] as? Int }
+    }
+
     /// What a script gives, also by a promise.
     @discardableResult
-    func value(_ script: String) throws -> Any? {
+    package func value(_ script: String) throws -> Any? {
         let parameters: [String: Any] = ["expression": script, "awaitPromise": true, "returnByValue": true]
         let result = try call("Runtime.evaluate", parameters)
         if let details = result["exceptionDetails"] as? [String: Any] {
@@ -90,14 +98,14 @@ final class Browser {
     }
 
     /// Opens a page of a log and waits until it shows a step.
-    func show(page address: String) throws {
+    package func show(page address: String) throws {
         try call("Page.navigate", ["url": address])
         let shows = "!!(window.page && window.page.timeline.step() && document.querySelector('#event h2'))"
         try wait(for: shows)
     }
 
     /// Waits until a script gives true.
-    func wait(for script: String) throws {
+    package func wait(for script: String) throws {
         let end = ContinuousClock.now + .seconds(60)
         while try value(script) as? Bool != true {
             guard ContinuousClock.now < end else { throw Fault(description: "never: \(script)") }
@@ -107,7 +115,7 @@ final class Browser {
     }
 
     /// Presses a key, as a person does.
-    func press(_ key: String, shift: Bool = false) throws {
+    package func press(_ key: String, shift: Bool = false) throws {
         let isText = key.count == 1
         var parameters: [String: Any] = [
             "type": isText ? "keyDown" : "rawKeyDown", "key": key, "modifiers": shift ? 8 : 0,
