@@ -24,18 +24,18 @@ struct Benchmark: AsyncParsableCommand {
         /// Paced by the clock.
         case steady
         /// Need a program.
-        case cache, play, families, answers
+        case cache, play, families, answers, view
         case appCache = "app-cache"
 
         static let usual = allCases.filter {
-            ![.frames, .git, .steady, .cache, .appCache, .play, .families, .answers].contains($0)
+            ![.frames, .git, .steady, .cache, .appCache, .play, .families, .answers, .view].contains($0)
         }
     }
 
     @Argument(
         help: """
             What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git), steady, app-cache; cache, \
-            families, answers and play, with --program.
+            families, answers, play and view (in chromium), with --program.
             """
     )
     var families: [Family] = []
@@ -51,7 +51,7 @@ struct Benchmark: AsyncParsableCommand {
 
     @Option(
         help:
-            "The logtool that `query` asks, and that `cache`, `families`, `answers` and `play` run; `query` without one does the same work itself."
+            "The logtool that `query` asks, and that `cache`, `families`, `answers`, `play` and `view` run; `query` without one does the same work itself."
     )
     var program: String?
 
@@ -114,6 +114,7 @@ struct Benchmark: AsyncParsableCommand {
         case .frames: try await frames(count: min(count / 5, 200_000), scratch: scratch)
         case .steady: try await steady(count: min(count, 20_000), scratch: scratch)
         case .play: try await play(count: count, scratch: scratch)
+        case .view: try view(count: count, scratch: scratch)
         case .git: try GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()
         }
     }
@@ -121,6 +122,11 @@ struct Benchmark: AsyncParsableCommand {
     private func answers(count: Int, scratch: Scratch) throws -> [Figure] {
         guard let program else { throw ValidationError("answers needs --program, a logtool") }
         return try AnswersBenchmark(count: count, scratch: scratch, program: program).run()
+    }
+
+    private func view(count: Int, scratch: Scratch) throws -> [Figure] {
+        guard let program else { throw ValidationError("view needs --program, a logtool with recorders") }
+        return try ViewBenchmark(count: count, scratch: scratch, program: program).run()
     }
 
     private func play(count: Int, scratch: Scratch) async throws -> [Figure] {
