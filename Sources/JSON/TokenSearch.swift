@@ -11,42 +11,43 @@ import Darwin
 /// each `shortest - 1` bytes as long as nothing is found (Wu and Manber, "A fast algorithm for multi-pattern searching",
 /// 1994, with blocks of two bytes).
 package struct TokenSearch: Sendable {
-    /// The forms of all tokens, each at least `shortest` bytes long.
-    private let needles: [[UInt8]]
-    private let shortest: Int
-    /// By the hash of two neighbouring bytes: how far the search may go on if they end a place of `shortest` bytes.
-    private let steps: [UInt8]
+    /// Needles of fewer than `longBytes` bytes, and the others, where there are many; else one group with all.
+    private let groups: [NeedleGroup]
 
     /// How many layers of escapes are decoded: a JSON text may lie within a string of another one.
     private static let layersMax = 2
-    /// The longest step; longer needles are compared in full only where their beginning fits.
-    private static let shortestMax = 128
+    /// More needles than this are kept in two groups, so that short ones do not shorten the steps of the others.
+    private static let manyNeedles = 256
+    /// Needles of so many bytes are long.
+    private static let longBytes = 8
 
-    /// - Parameter tokens: none of them empty. A form of one byte is not looked for.
-    package init(_ tokens: [String]) {
-        var needles: [[UInt8]] = []
-        for needle in tokens.flatMap({ Self.forms(of: Array($0.utf8)) })
-        where needle.count > 1 && !needles.contains(needle) {
-            needles.append(needle)
+    /// The forms that are searched for, in words.
+    package static let formNames = ["raw", "JSON escapes", "percent", "base64", "hexadecimal", "UTF-16"]
+
+    /// - Parameters:
+    ///   - tokens: none of them empty. A form of one byte is not looked for.
+    ///   - encoded: tokens that are looked for in every form but as they are.
+    package init(_ tokens: [String], encoded: [String] = []) {
+        var needles: Set<[UInt8]> = []
+        for token in tokens { needles.formUnion(Self.forms(of: Array(token.utf8))) }
+        for token in encoded {
+            let bytes = Array(token.utf8)
+            needles.formUnion(Self.forms(of: bytes).filter { $0 != bytes })
         }
-        // The longest first: of two that begin at one place the longer one is replaced.
-        needles.sort { $0.count > $1.count }
-        let shortest = min(needles.last?.count ?? 2, Self.shortestMax)
-        var steps = [UInt8](repeating: UInt8(shortest - 1), count: 1 << 12)
-        for needle in needles {
-            for end in 1..<shortest {
-                let hash = Self.hash(needle[end - 1], needle[end])
-                steps[hash] = min(steps[hash], UInt8(shortest - 1 - end))
-            }
+        let all = needles.filter { $0.count > 1 }
+        guard all.count > Self.manyNeedles else {
+            groups = [NeedleGroup(Array(all))]
+            return
         }
-        (self.needles, self.shortest, self.steps) = (needles, shortest, steps)
+        let long = all.filter { $0.count >= Self.longBytes }
+        groups = [NeedleGroup(Array(long)), NeedleGroup(Array(all.subtracting(long)))].filter { !$0.isEmpty }
     }
 
     /// True if the bytes contain a token.
     package func occurs(in bytes: UnsafeRawBufferPointer) -> Bool { occurs(in: bytes, layers: Self.layersMax) }
 
     private func occurs(in bytes: UnsafeRawBufferPointer, layers: Int) -> Bool {
-        if next(in: bytes, from: 0) != nil { return true }
+        if groups.contains(where: { $0.next(in: bytes, from: 0) != nil }) { return true }
         guard layers > 0, Self.hasEscapes(bytes) else { return false }
         return UnescapedText(bytes, keepsPlaces: false).bytes.withUnsafeBytes { occurs(in: $0, layers: layers - 1) }
     }
@@ -67,39 +68,23 @@ package struct TokenSearch: Sendable {
         return found + text.bytes.withUnsafeBytes { places(in: $0, layers: layers - 1).map(text.place) }
     }
 
-    private func plainPlaces(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
+    /// The places of the needles as they are, ascending; none overlaps the one before.
+    package func plainPlaces(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
         var found: [Range<Int>] = []
-        while let place = next(in: bytes, from: found.last?.upperBound ?? 0) { found.append(place) }
-        return found
-    }
-
-    /// The first place of a needle at or after `start`.
-    func next(in bytes: UnsafeRawBufferPointer, from start: Int) -> Range<Int>? {
-        steps.withUnsafeBufferPointer { steps in
-            var end = start + shortest - 1
-            while end < bytes.count {
-                let step = steps[Self.hash(bytes[end - 1], bytes[end])]
-                if step > 0 {
-                    end += Int(step)
-                } else if let place = needle(in: bytes, at: end - shortest + 1) {
-                    return place
-                } else {
-                    end += 1
-                }
+        // The next place of each group is kept until the search has passed it.
+        var next = groups.map { $0.next(in: bytes, from: 0) }
+        while true {
+            let places = next.compactMap { $0 }
+            guard let place = places.min(by: { ($0.lowerBound, -$0.count) < ($1.lowerBound, -$1.count) }) else {
+                return found
             }
-            return nil
+            found.append(place)
+            for (index, group) in groups.enumerated() {
+                guard let known = next[index], known.lowerBound < place.upperBound else { continue }
+                next[index] = group.next(in: bytes, from: place.upperBound)
+            }
         }
     }
-
-    private func needle(in bytes: UnsafeRawBufferPointer, at start: Int) -> Range<Int>? {
-        for needle in needles where needle.count <= bytes.count - start && needle[0] == bytes[start] {
-            if bytes[start..<start + needle.count].elementsEqual(needle) { return start..<start + needle.count }
-        }
-        return nil
-    }
-
-    @inline(__always)
-    private static func hash(_ first: UInt8, _ second: UInt8) -> Int { (Int(first) << 4 ^ Int(second)) & 0xFFF }
 
     /// True if an escape of JSON or a URL may hide a character.
     static func hasEscapes(_ bytes: UnsafeRawBufferPointer) -> Bool {

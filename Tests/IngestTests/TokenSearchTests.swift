@@ -108,6 +108,37 @@ import Testing
         #expect(secrets.occur(in: Array("token-number-139".utf8)))
     }
 
+    /// Thousands of tokens are found as one is, in every form, the longest first.
+    @Test func manyTokensAreFoundAsOneIs() {
+        var generator = SeededGenerator(seed: 20_261_129)
+        let alphabet = Array("abAB1-/%é".utf8)
+        let tokens = (0..<2_000).map { _ in
+            String(
+                decoding: (0..<Int.random(in: 3...24, using: &generator)).map { _ in
+                    alphabet[Int.random(in: 0..<7, using: &generator)]
+                },
+                as: UTF8.self
+            )
+        }
+        let search = TokenSearch(tokens)
+        for token in tokens.prefix(200) {
+            let single = TokenSearch([token])
+            for form in [
+                token, Data(token.utf8).base64EncodedString(), token.utf8.map { "%\(String($0, radix: 16))" }.joined(),
+            ] {
+                let bytes = Array(("..\n" + form + "\n..").utf8)
+                bytes.withUnsafeBytes { bytes in
+                    let alone = single.places(in: bytes)
+                    #expect(search.occurs(in: bytes) || alone.isEmpty, "\(token) as \(form)")
+                    let all = search.places(in: bytes)
+                    #expect(alone.allSatisfy { place in all.contains { $0.overlaps(place) } }, "\(token) as \(form)")
+                }
+            }
+        }
+        let clear = Array("no such word here: zzzz yyyy".utf8)
+        #expect(clear.withUnsafeBytes { !search.occurs(in: $0) })
+    }
+
     /// The search steps over bytes, so every place and length is tried, beside a plain comparison.
     @Test func theSearchFindsWhatAPlainComparisonFinds() {
         var generator = SeededGenerator(seed: 20_260_301)
@@ -119,7 +150,7 @@ import Testing
             let search = TokenSearch([token])
             for start in 0...text.count {
                 let rest = Array(text[start...])
-                let place = rest.withUnsafeBytes { search.next(in: $0, from: 0) }
+                let place = rest.withUnsafeBytes { search.plainPlaces(in: $0).first }
                 #expect(
                     place == rest.firstRange(of: Array(token.utf8)),
                     "\(token) in \(String(decoding: rest, as: UTF8.self))"
