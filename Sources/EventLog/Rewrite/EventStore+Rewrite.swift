@@ -119,7 +119,7 @@ extension EventStore {
             act: SequenceNumber(act),
             generation: target.number,
             heldBefore: try reader.view.count(of: reader.tables.events),
-            heldAfter: try target.read { try $0.view.count(of: $0.tables.events) } - 1,
+            heldAfter: try target.read { try $0.view.count(of: $0.tables.events) } - UInt64(plan.earlierActs.count) - 1,
             bytesBefore: bytes.before,
             bytesAfter: bytes.after,
             isRefused: plan.mustShrink && bytes.after > bytes.before
@@ -173,8 +173,8 @@ extension EventStore {
         return result
     }
 
-    /// Checks that both generations have the same root, then appends the act to the new one. Returns the act's
-    /// sequence.
+    /// Checks that both generations have the same root, then appends the acts to the new one. Returns the sequence of the
+    /// last one.
     private func finish(
         _ plan: RewritePlan,
         _ copy: GenerationCopy,
@@ -187,26 +187,48 @@ extension EventStore {
             try reader.root(over: 0..<head), try target.read { try $0.root(over: 0..<head) }
         )
         guard roots.0 == roots.1 else { throw reader.damaged("the copy has another root than the log") }
-        let transaction = try target.environment.beginWrite()
-        let targetReader = LogReader(transaction.view, of: target)
-        // The switch may still fail, so no derived data is stored for the new generation.
-        var state = try WriterState(targetReader, generation: target, keysInMemory: nil)
-        try state.catchUp(targetReader)
-        let acts = try reader.acts() + [head + 1]
-        try transaction.putMeta(
-            acts.flatMap { withKey($0) { Array($0) } },
-            named: MetaName.acts,
-            in: target.tables.meta
-        )
-        var append = try AppendTransaction(transaction, generation: target, state: state)
-        let act = plan.act(naming: try Remains(targetReader, acts: acts, head: head))
-        let result = try append.place(writer.batch(of: DraftBatch([act])))
-        _ = try append.commit()
-        // A key that another event holds would make the act a duplicate, which appends nothing.
-        guard result.appended == 1, result.first?.rawValue == head + 1 else {
-            throw reader.damaged("the act's key is held already")
+        for act in plan.earlierActs {
+            _ = try place({ _ in act }, in: target)
         }
-        return head + 1
+        let last = head + UInt64(plan.earlierActs.count) + 1
+        let acts = try reader.acts() + Array(head + 1...last)
+        let placed = try place(
+            { plan.act(naming: try Remains($0, acts: acts, head: last - 1)) },
+            acts: acts,
+            in: target
+        )
+        guard placed == last else { throw reader.damaged("an act's key is held already") }
+        return last
+    }
+
+    /// Appends an act to a generation that nothing refers to yet.
+    ///
+    /// - Parameters:
+    ///   - act: Makes the act of what the generation holds.
+    ///   - acts: The acts of all rewrites, if this one completes them.
+    /// - Returns: Its sequence; `nil` if another event holds its key, so that nothing was appended.
+    private func place(
+        _ act: (LogReader) throws -> DraftEvent,
+        acts: [UInt64]? = nil,
+        in target: Generation
+    ) throws -> UInt64? {
+        let transaction = try target.environment.beginWrite()
+        let reader = LogReader(transaction.view, of: target)
+        // The switch may still fail, so no derived data is stored for the new generation.
+        var state = try WriterState(reader, generation: target, keysInMemory: nil)
+        try state.catchUp(reader)
+        if let acts {
+            try transaction.putMeta(
+                acts.flatMap { withKey($0) { Array($0) } },
+                named: MetaName.acts,
+                in: target.tables.meta
+            )
+        }
+        let draft = try act(reader)
+        var append = try AppendTransaction(transaction, generation: target, state: state)
+        let result = try append.place(writer.batch(of: DraftBatch([draft])))
+        _ = try append.commit()
+        return result.appended == 1 ? result.first?.rawValue : nil
     }
 
     /// Removes what interrupted rewrites left: a generation that was never switched to, and one that was left behind. The next

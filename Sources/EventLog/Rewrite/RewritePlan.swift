@@ -11,6 +11,9 @@ public struct RewritePlan: Sendable {
     /// and each substitute by `"sequence":"N","substituteHash":"HEX"`. The payload is a JSON object; the rewrite adds
     /// what it leaves beside the events as the member `remains`.
     public var act: DraftEvent
+    /// Acts that come before `act`, in the same commit: where one is too small to name all substitutes. Each is a JSON object of
+    /// the source `logtool`, and counts as one of the rewrite's acts.
+    public var earlierActs: [DraftEvent] = []
     /// Values to store beside the events, by name (1 to 255 bytes of UTF-8). Facts under other names stay unchanged;
     /// none can be removed.
     public var facts: [String: [UInt8]]
@@ -57,8 +60,10 @@ public struct RewritePlan: Sendable {
     /// - Throws: `EventLogError` with code `invalidArgument`.
     func check(path: String) throws {
         let reason: String
-        if act.source != .logtool {
-            reason = "the act's source is \"\(act.source)\" and not \"logtool\""
+        if let other = (earlierActs + [act]).first(where: { $0.source != .logtool }) {
+            reason = "the act's source is \"\(other.source)\" and not \"logtool\""
+        } else if !earlierActs.isEmpty && !dropped.isEmpty {
+            reason = "a rewrite that drops events has one act"
         } else if zip(dropped, dropped.dropFirst()).contains(where: { $0 >= $1 }) || dropped.first == .zero {
             reason = "the dropped sequences do not ascend"
         } else if let last = dropped.last, last > decidedAt {
