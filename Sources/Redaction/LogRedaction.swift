@@ -38,11 +38,6 @@ public struct LogRedaction {
         }
     }
 
-    /// The most events that one act names.
-    static let eventsMax = 100_000
-    /// How often the log is rewritten while other writers append the texts again.
-    private static let roundsMax = 5
-
     private let store: EventStore
     private let request: Request
     private let scope: RedactionScope
@@ -54,10 +49,7 @@ public struct LogRedaction {
     public init(of store: EventStore, _ request: Request) throws {
         (self.store, self.request) = (store, request)
         scope = try store.read { try StatedTexts.scope(of: request, in: $0) }
-        // The act stays for ever.
-        for text in [request.by, request.why ?? ""] where scope.isKept(by: text) {
-            throw EngineError("redact: the name or the reason would keep a text that goes: write another one")
-        }
+        try RedactionRounds.check(scope, by: request.by, why: request.why)
     }
 
     /// How many different texts go.
@@ -83,99 +75,12 @@ public struct LogRedaction {
         scratch: String? = nil,
         _ report: @escaping (String) -> Void = { _ in }
     ) throws -> RedactionResult {
-        // A redaction that was killed after its switch has left the originals behind.
-        if !isDryRun { try store.removeLeftovers() }
-        var result = RedactionResult(texts: textCount)
-        for round in 1... {
-            report("looking for the texts")
-            let plan = try store.read { try RedactionPlan(scope, $0) }
-            guard !plan.substitutes.isEmpty || plan.facts != nil else {
-                if result.act == nil { throw nothing(plan) }
-                break
-            }
-            report("proving that the rest stays the same")
-            var rewrite = plan.rewrite(act: try act(of: plan, now: now))
-            rewrite.isDryRun = isDryRun
-            rewrite.scratch = scratch
-            do {
-                let done = try store.rewrite(rewrite) { try plan.prove($0) }
-                result.add(plan)
-                result.act = isDryRun ? nil : done.act
-                // Another writer may have appended a text between the plan and the switch.
-                if isDryRun || done.act.rawValue == plan.decidedAt.rawValue + 1 { break }
-            } catch {
-                // If a compaction or another act came between, the log is as that left it.
-                guard round < Self.roundsMax, isVoid(plan) else { throw error }
-                continue
-            }
-            if round == Self.roundsMax {
-                throw EngineError(
-                    "redact: other writers keep appending; all that the log held when this began is redacted: stop them and run it "
-                        + "again"
-                )
-            }
-        }
+        var rounds = RedactionRounds(store: store, scope: scope, by: request.by, why: request.why)
+        rounds.entities = request.entities
+        var result = try rounds.run(now: now, isDryRun: isDryRun, scratch: scratch, report) { _, _ in }
         report("searching what is left")
         result.scan = isDryRun ? nil : try RedactionScan(store, substitutes)
         return result
-    }
-
-    /// Whether an act has come since the plan was made.
-    private func isVoid(_ plan: RedactionPlan) -> Bool {
-        let acts = try? store.read { try $0.acts() }
-        return acts?.contains { $0 > plan.decidedAt } ?? false
-    }
-
-    /// The error for a log in which nothing can be replaced.
-    private func nothing(_ plan: RedactionPlan) -> EngineError {
-        if let event = plan.held.first {
-            return EngineError(
-                "redact: in event \(event) the text is an id or a word of the protocol as well, and must stay; nothing was written",
-                code: .no
-            )
-        }
-        let others = plan.others.map(\.description).sorted()
-        guard !request.entities.isEmpty, let other = others.first else {
-            return EngineError("redact: no event has the text; nothing was written", code: .no)
-        }
-        let more = others.count > 1 ? " and \(others.count - 1) other things" : ""
-        return EngineError(
-            "redact: the events that have the text give it to \(other)\(more), too: name them as well; nothing was written",
-            code: .no
-        )
-    }
-
-    /// The act. It names the events, and tells nothing of the texts.
-    private func act(of plan: RedactionPlan, now: Timestamp) throws -> DraftEvent {
-        guard plan.substitutes.count <= Self.eventsMax else {
-            throw EngineError(
-                "redact: \(plan.substitutes.count) events have the text, and one act names at most \(Self.eventsMax); name fewer "
-                    + "entities at a time"
-            )
-        }
-        var json = JSONWriter()
-        json.begin("{")
-        json.name("by")
-        json.string(request.by)
-        if let why = request.why {
-            json.name("why")
-            json.string(why)
-        }
-        json.name("entities")
-        json.value(.array(request.entities.map { .string($0.description) }))
-        json.name("texts")
-        json.number(textCount)
-        json.name("redacted")
-        json.begin("[")
-        // The very text of a name is prescribed: docs/format.md.
-        let names = plan.substitutes.sorted { $0.key < $1.key }.map {
-            "{" + RewritePlan.name(ofSubstitute: $1, for: $0) + "}"
-        }
-        json.end("]")
-        json.end("}")
-        var payload = json.bytes
-        payload.replaceSubrange(payload.count - 2..<payload.count - 2, with: names.joined(separator: ",").utf8)
-        return DraftEvent(recordedAt: now, source: .logtool, kind: Redactions.actKind, payload: payload)
     }
 }
 
@@ -189,24 +94,35 @@ public struct RedactionResult: Sendable {
         public let places: Int
     }
 
-    /// The act; `nil` after a dry run, and if only what must stay has the text.
+    /// The act, the last one of several; `nil` after a dry run, and if only what must stay has the text.
     public internal(set) var act: SequenceNumber?
+    /// All acts, in order: more than one where one cannot name all events, or where texts came meanwhile.
+    public internal(set) var acts: [SequenceNumber] = []
     /// How many different texts were looked for.
-    public let texts: Int
+    public internal(set) var texts: Int
     /// The events whose payloads were replaced, in order.
     public private(set) var events: [Event] = []
     /// The events in which a text stays, because it is an id or a word of the protocol there.
     public private(set) var held: [SequenceNumber] = []
     /// The other things in whose texts the same stands, and stays, sorted.
     public private(set) var others: [EntityReference] = []
+    /// The events with other things' texts that stay, and the numbers of these texts.
+    private(set) var otherEvents: Set<SequenceNumber> = []
+    private(set) var otherTexts: Set<Int> = []
+    /// Parts of envelopes that have an id, a name or a text of who is forgotten.
+    private(set) var heldParts: [RedactionScan.Hit] = []
+    /// Whether facts of a compaction have one.
+    private(set) var areFactsHeld = false
     /// Where the texts still are; `nil` after a dry run.
     public internal(set) var scan: RedactionScan?
 
     init(texts: Int) { self.texts = texts }
 
-    mutating func add(_ plan: RedactionPlan) {
+    mutating func add(_ plan: RedactionPlan, stating: [SequenceNumber]) {
         events = (events + plan.events).sorted { $0.sequence < $1.sequence }
-        held = plan.held
+        held = Set(plan.held + stating).sorted()
         others = plan.others.sorted { $0.description < $1.description }
+        (otherEvents, otherTexts) = (plan.otherEvents, plan.otherTexts)
+        (heldParts, areFactsHeld) = (plan.heldParts, plan.areFactsHeld)
     }
 }

@@ -4,8 +4,8 @@ import Kinds
 
 /// Replaces texts of a payload and leaves every other byte as it was.
 ///
-/// A text is a string of JSON that is no member's name, also in JSON that lies within a string, as it is or in base64; the value
-/// of a line of an event stream; or a payload that is no JSON. Texts are counted from 0 in order, and the count stays the
+/// A text is a string of JSON that is no member's name, also in JSON that lies within a string, as it is or in base64; a number of
+/// JSON that is a person's id; the value of a line of an event stream; or a payload that is no JSON. Texts are counted from 0 in order, and the count stays the
 /// same as long as only what `search` finds is replaced.
 struct PayloadTexts {
     /// Replaces the text with this number; `nil` leaves it.
@@ -75,7 +75,14 @@ struct PayloadTexts {
     private mutating func json(_ bytes: [UInt8], depth: Int) throws(JSONError) -> [UInt8]? {
         var result: [UInt8] = []
         var copied = 0
-        for token in try Self.strings(of: bytes) {
+        for token in try texts(of: bytes) {
+            if token.kind == .number {
+                guard let other = plain(String(decoding: bytes[token.range], as: UTF8.self)) else { continue }
+                result += bytes[copied..<token.range.lowerBound]
+                result += other.utf8
+                copied = token.range.upperBound
+                continue
+            }
             let text = bytes.withUnsafeBytes {
                 JSONText(bytes: UnsafeRawBufferPointer(rebasing: $0[token.range]), hasEscapes: token.hasEscapes).string
             }
@@ -90,15 +97,19 @@ struct PayloadTexts {
         return result + bytes[copied...]
     }
 
-    /// The strings of a JSON text without the names of members.
-    private static func strings(of bytes: [UInt8]) throws(JSONError) -> [JSONToken] {
+    /// The strings of a JSON text without the names of members, and the numbers that are ids.
+    private func texts(of bytes: [UInt8]) throws(JSONError) -> [JSONToken] {
+        let numbers = substitutes.numbers
         // `withUnsafeBufferPointer` passes no typed errors, so the result carries them out.
         let result = bytes.withUnsafeBufferPointer { buffer in
             Result { () throws(JSONError) in
                 var tokens = JSONTokens(buffer)
                 var strings: [JSONToken] = []
                 while let token = try tokens.next() {
-                    if token.kind == .string { strings.append(token) }
+                    let isNumber =
+                        token.kind == .number && !numbers.isEmpty
+                        && numbers.contains(String(decoding: buffer[token.range], as: UTF8.self))
+                    if token.kind == .string || isNumber { strings.append(token) }
                 }
                 return strings
             }
@@ -108,7 +119,7 @@ struct PayloadTexts {
 
     /// A string of JSON; `nil` if nothing changes.
     private mutating func replaced(text: String, depth: Int) -> String? {
-        if substitutes.count(in: text) > 0 { return plain(text) }
+        if isOneText(text) { return plain(text) }
         let first = text.utf8.first { $0 != 0x20 && $0 != 0x0A }
         if depth < Self.depthMax, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
             let before = count
@@ -124,6 +135,13 @@ struct PayloadTexts {
             return replaced(bytes, depth: depth + 1).map { Base64.encode($0) }
         }
         return plain(text)
+    }
+
+    /// Whether a string counts as one text, though it may be JSON. One that only holds an id or a name does not: short ones
+    /// are found as whole strings alone.
+    private func isOneText(_ text: String) -> Bool {
+        let matches = substitutes.matches(in: Array(text.utf8))
+        return substitutes.hasPeople ? matches.contains(where: \.isWhole) : !matches.isEmpty
     }
 
     private func isText(_ bytes: [UInt8]) -> Bool {

@@ -2,18 +2,6 @@ public import EventLog
 import JSON
 import Projections
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// Where texts still are in a log, in any form: as they are, with JSON escapes, in percent encoding, base64, hexadecimal digits
 /// and UTF-16.
 public struct RedactionScan: Sendable {
@@ -39,10 +27,6 @@ public struct RedactionScan: Sendable {
     /// How many texts were not looked for, because they have one byte.
     public let unsearchedCount: Int
 
-    /// Bytes of a file that are searched at once, and how far a text may reach beyond them.
-    private static let chunkBytes = 4 << 20
-    private static let overlapBytes = 1 << 20
-
     /// Searches the newest generation: each event, then the files byte for byte.
     ///
     /// - Throws: `EventLogError` if the log cannot be read; an error of the file system.
@@ -66,38 +50,10 @@ public struct RedactionScan: Sendable {
                 return true
             }
         }
-        // The others hold the version and locks. Whoever closes a file of locks releases all that the process has in it.
-        let names = try FileManager.default.subpathsOfDirectory(atPath: store.path).sorted()
-        for name in names where !["FORMAT", ".lock", "lock.mdb"].contains(where: name.hasSuffix) {
-            try look(in: store.path + "/" + name, search)
-        }
-    }
-
-    /// Searches a regular file in pieces. No link is followed, and a file that is gone meanwhile was derived data of another
-    /// process.
-    private mutating func look(in path: String, _ search: TokenSearch) throws {
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT || errno == ELOOP { return }
-            throw Self.trouble(path)
-        }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw Self.trouble(path) }
-        guard status.st_mode & S_IFMT == S_IFREG else { return }
-        fileCount += 1
-        var piece = [UInt8](repeating: 0, count: Self.chunkBytes + Self.overlapBytes)
-        for start in stride(from: 0, to: Int(status.st_size), by: Self.chunkBytes) {
-            let count = pread(descriptor, &piece, piece.count, off_t(start))
-            guard count >= 0 else { throw Self.trouble(path) }
-            byteCount += min(count, Self.chunkBytes)
-            let places = piece[..<count].withUnsafeBytes { search.places(in: $0) }
+        let files = FileSearch { piece, first in
             // A place may come twice, and what begins behind the chunk belongs to the next one.
-            fileHitCount += Set(places.map(\.lowerBound)).count { $0 < Self.chunkBytes }
+            Set(search.places(in: piece).map(\.lowerBound)).count { $0 < first }
         }
-    }
-
-    private static func trouble(_ path: String) -> EngineError {
-        EngineError("search \"\(path)\": \(String(cString: strerror(errno)))")
+        (fileCount, byteCount, fileHitCount) = try files.all(in: store.path)
     }
 }

@@ -30,7 +30,7 @@ enum StatedTexts {
     }
 
     /// The numbers of the substitutes that the log has.
-    private static func givenNumbers(in session: borrowing ReadSession) throws -> Set<Int> {
+    static func givenNumbers(in session: borrowing ReadSession) throws -> Set<Int> {
         var numbers: Set<Int> = []
         guard try Redactions.newest(in: session) > .zero else { return numbers }
         try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
@@ -42,33 +42,39 @@ enum StatedTexts {
         return numbers
     }
 
-    /// The first event that states one of the texts of a scope as one of its things has them; `nil` if none does.
-    static func eventStating(_ scope: RedactionScope, _ session: borrowing ReadSession) throws -> SequenceNumber? {
-        guard let things = scope.things else { return nil }
-        // What no payload has, no decoder can state.
-        guard try scope.substitutes.tinyCount > 0 || isInPayload(scope.substitutes.search, of: things, session) else {
-            return nil
-        }
-        var first: SequenceNumber?
+    /// The events up to a point that state one of the texts of a scope as one of its things has them, or name one of its people, in
+    /// order. Of things, the first one alone.
+    static func eventsStating(
+        _ scope: RedactionScope,
+        _ session: borrowing ReadSession,
+        through last: SequenceNumber
+    ) throws -> [SequenceNumber] {
+        guard let sources = scope.sources else { return [] }
+        // What no payload has, no decoder can state. Short texts of a person stand in many.
+        let isSearched = scope.people == nil && scope.substitutes.tinyCount == 0
+        guard try !isSearched || isInPayload(scope.substitutes.search, of: sources, session) else { return [] }
+        var found: [SequenceNumber] = []
         // The act that names the substitutes is still to come.
-        try forEachChange(of: things, session, checks: false) { change, envelope in
+        try forEachChange(of: sources, session, checks: false) { change, envelope in
+            // What came since is looked at in the next round.
+            if envelope.sequence > last { return false }
             let isStated = Statement.all(of: change, source: envelope.source).contains { statement in
-                scope.isOwn(statement)
+                if let people = scope.people, people.names(statement, of: envelope.source) { return true }
+                return scope.isOwn(statement)
                     && scope.fields(of: statement).contains { scope.substitutes.occur(in: $0.value) }
             }
-            if isStated { first = envelope.sequence }
-            return !isStated
+            if isStated, found.last != envelope.sequence { found.append(envelope.sequence) }
+            return found.isEmpty || scope.people != nil
         }
-        return first
+        return found
     }
 
-    /// Whether a payload of the things' sources may have one of the texts.
+    /// Whether a payload of some sources may have one of the texts.
     private static func isInPayload(
         _ search: TokenSearch,
-        of things: Set<EntityReference>,
+        of sources: Set<String>,
         _ session: borrowing ReadSession
     ) throws -> Bool {
-        let sources = Set(things.compactMap(\.parts.first))
         var isFound = false
         try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
             guard !event.isAct, sources.contains(event.source.rawValue) else { return true }
@@ -78,20 +84,19 @@ enum StatedTexts {
         return isFound
     }
 
-    /// Decodes the events of the things' sources in order, until `body` returns false.
+    /// Decodes the events of some sources in order, until `body` returns false.
     ///
     /// - Parameters:
     ///   - checks: Whether each event is compared with its leaf hash.
     ///   - repeats: Whether to give also what an event would state as the first one. Of a compacted log the frame may be gone that it
     ///     repeats.
     private static func forEachChange(
-        of things: Set<EntityReference>,
+        of sources: Set<String>,
         _ session: borrowing ReadSession,
         checks: Bool,
         repeats: Bool = false,
         _ body: (DecodedChange, Envelope) -> Bool
     ) throws {
-        let sources = Set(things.compactMap(\.parts.first))
         var decoder = try ChangeDecoder(for: session)
         let newDecoder = try ChangeDecoder(withoutFactsOf: session)
         guard session.head > .zero else { return }
@@ -122,7 +127,10 @@ enum StatedTexts {
         init(names: Set<EntityReference>, columns: Set<String>, _ session: borrowing ReadSession) throws {
             (self.names, self.columns) = (names, columns)
             let isCompacted = session.decidedAt > .zero
-            try StatedTexts.forEachChange(of: names, session, checks: true, repeats: isCompacted) { change, envelope in
+            let sources = Set(names.compactMap(\.parts.first))
+            try StatedTexts.forEachChange(of: sources, session, checks: true, repeats: isCompacted) {
+                change,
+                envelope in
                 take(change, envelope.source)
                 return true
             }

@@ -11,19 +11,29 @@ struct Statement {
     }
 
     /// `nil` for a change that states no thing with texts.
-    let thing: EntityReference?
+    var thing: EntityReference?
     /// The message that this one answers.
     var answered: EntityReference?
     /// What may hold text of people.
     var fields: [Field] = []
+    /// The ids of the people whom the change names, in its order: authors, members, those who reacted. Of a row its own id,
+    /// which may be a person's.
+    var people: [String] = []
     /// Everything else, as one value.
     var rest: JSONValue = .null
+
+    /// The id of a message's author; the name where the remote gives no id.
+    var author: String? {
+        guard thing?.kind == .message else { return nil }
+        return people.first ?? fields.first { $0.name == "authorName" }?.value.string
+    }
 
     /// Whether both state the same of the same thing, but for the fields' values.
     ///
     /// - Parameter search: Names of fields in which it finds something need not be the same.
     func isAlike(_ other: Statement, but search: TokenSearch) -> Bool {
-        thing == other.thing && answered == other.answered && rest == other.rest && fields.count == other.fields.count
+        thing == other.thing && answered == other.answered && people == other.people && rest == other.rest
+            && fields.count == other.fields.count
             && zip(fields, other.fields).allSatisfy { $0.name == $1.name || search.occurs(in: $0.name) }
     }
 
@@ -76,8 +86,9 @@ extension Statement {
                     Field(name: "tags", value: .array(message.tags.map { .string($0) })),
                     Field(name: "attachments", value: .array(message.attachments)),
                 ] + fields(of: message.extra),
+                people: [message.author].compactMap { $0 },
                 rest: .array([
-                    .string(kind), text(message.author), text(message.createdAt?.description),
+                    .string(kind), .bool(message.author != nil), text(message.createdAt?.description),
                     text(message.editedAt?.description), .bool(message.appends),
                 ])
             )
@@ -90,9 +101,9 @@ extension Statement {
                 Statement(
                     thing: reference(.channel, channel.id),
                     fields: [field("name", channel.name), field("topic", channel.topic)],
+                    people: channel.recipients ?? [],
                     rest: .array([
                         text(channel.kind), text(channel.guild), text(channel.parent), number(channel.position),
-                        .array(channel.recipients?.map { .string($0) } ?? []),
                     ])
                 )
             ]
@@ -129,37 +140,59 @@ extension Statement {
                 Statement(
                     thing: reference(.row, row.table, row.id),
                     fields: fields(of: row.record),
+                    people: [row.id],
                     rest: .array([
                         .string(row.operation), .bool(row.isPartial), .string(row.committedAt.description),
                     ])
                 )
             ]
         case .community(let community): return [Statement(community, change.json)]
-        case .messageStands, .messageDeleted, .messageMoved, .reaction, .messageWithdrawn, .reactionsCleared,
-            .reactionsStand, .channelNamed, .channelDeleted, .channelStands, .itemRemoved, .sessionRemoved,
-            .promptUnreadable, .promptRemoved:
+        case .messageDeleted(let name, let by, let time):
+            return [Statement(people: [by], DecodedChange.messageDeleted(name, by: by.map { _ in "" }, at: time).json)]
+        case .messageMoved(let from, let to, let by, let time):
+            let change = DecodedChange.messageMoved(from: from, to: to, by: by.map { _ in "" }, at: time)
+            return [Statement(people: [by], change.json)]
+        case .reaction(let name, let emoji, let user, let isPresent):
+            let change = DecodedChange.reaction(name, emoji: emoji, user: "", isPresent: isPresent)
+            return [Statement(people: [user], change.json)]
+        case .reactionsStand(let name, let reactions):
+            let words = [name.channel, name.id] + reactions.map(\.emoji)
+            return [Statement(people: reactions.map(\.user), .array(words.map { .string($0) }))]
+        case .messageStands, .messageWithdrawn, .reactionsCleared, .channelNamed, .channelDeleted, .channelStands,
+            .itemRemoved, .sessionRemoved, .promptUnreadable, .promptRemoved:
             return [Statement(thing: nil, rest: change.json)]
         }
     }
 
-    /// A community's names are texts, and all else says who or which.
+    private init(people: [String?], _ rest: JSONValue) {
+        (thing, self.people, self.rest) = (nil, people.compactMap { $0 }, rest)
+    }
+
+    /// A community's names are texts, its users people, and all else says which.
     private init(_ community: DecodedChange.Community, _ json: JSONValue) {
         thing = nil
+        func without(_ change: DecodedChange.Community) -> JSONValue { DecodedChange.community(change).json }
         switch community {
         case .guild(let id, let name, let owner):
-            fields = [Self.field("name", name)]
-            rest = .array([.string(id), Self.text(owner)])
+            (fields, people) = ([Self.field("name", name)], [owner].compactMap { $0 })
+            rest = .array([.string(id), .bool(owner != nil)])
         case .member(let guild, let user, let nickname, let roles):
-            fields = [Self.field("nickname", nickname)]
-            rest = .array([.string(guild), .string(user), .array(roles.map { .string($0) })])
+            (fields, people) = ([Self.field("nickname", nickname)], [user])
+            rest = .array([.string(guild), .array(roles.map { .string($0) })])
         case .role(let guild, let id, let name, let permissions, let position, let color):
             fields = [Self.field("name", name)]
             rest = .array([
                 .string(guild), .string(id), Self.text(permissions), Self.number(position), Self.number(color),
             ])
-        case .guildNamed, .guildDeleted, .memberships, .joined, .memberRemoved, .roleDeleted, .ban, .presence, .typing,
-            .voice, .readStates:
-            rest = json
+        case .memberRemoved(let guild, let user):
+            (people, rest) = ([user], without(.memberRemoved(guild: guild, user: "")))
+        case .ban(let guild, let user, let isPresent):
+            (people, rest) = ([user], without(.ban(guild: guild, user: "", isPresent: isPresent)))
+        case .presence(let user, let status): (people, rest) = ([user], without(.presence(user: "", status: status)))
+        case .typing(let channel, let user): (people, rest) = ([user], without(.typing(channel: channel, user: "")))
+        case .voice(let guild, let user, let channel):
+            (people, rest) = ([user], without(.voice(guild: guild, user: "", channel: channel)))
+        case .guildNamed, .guildDeleted, .memberships, .joined, .roleDeleted, .readStates: rest = json
         }
     }
 

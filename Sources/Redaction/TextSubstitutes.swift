@@ -7,44 +7,54 @@ import JSON
 /// still differs. Nothing in a substitute depends on the text, and in YAML it is a text wherever one may stand, unlike one in
 /// square brackets.
 struct TextSubstitutes {
-    /// A form in which one of the texts is looked for.
-    private struct Form {
-        let bytes: [UInt8]
-        /// The index of the text.
-        let text: Int
-    }
-
     /// The texts in the order in which the log first has them.
     private(set) var texts: [String] = []
-    private var known: Set<ExactText> = []
-    /// By the first byte, the longest first: of two that begin at one place the longer one is replaced.
-    private var forms: [[Form]] = Array(repeating: [], count: 256)
+    /// What each text is.
+    private(set) var roles: [TextForms.Role] = []
+    private var known: [ExactText: Int] = [:]
+    private var forms = TextForms()
     /// The substitute of each text.
     private var substitutes: [String] = []
+    /// Substitutes that were given with their texts: pseudonyms.
+    private var given: [Int: String] = [:]
+    /// The ids that a payload may have as JSON numbers.
+    private(set) var numbers: Set<String> = []
+
+    /// Whether ids and names of people are among the texts.
+    private(set) var hasPeople = false
 
     /// Adds a text, unless it is known, empty, or a substitute itself.
-    mutating func add(_ text: String) {
-        guard !text.isEmpty, Self.number(of: text) == nil, known.insert(ExactText(text)).inserted else { return }
+    ///
+    /// - Parameter substitute: What takes its place; `nil` for the next number.
+    mutating func add(_ text: String, as role: TextForms.Role = .text, substitute: String? = nil) {
+        guard !text.isEmpty, Self.number(of: text) == nil, known[ExactText(text)] == nil else { return }
+        known[ExactText(text)] = texts.count
+        given[texts.count] = substitute
         texts.append(text)
-        addForm(text)
+        roles.append(role)
+        if role.isNumber { numbers.insert(text) }
+        if role.isOfPerson { hasPeople = true }
+        forms.add(text, number: texts.count - 1, role)
         // A remote may write other ends of lines than the reading shows.
         let other = text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n")
-        if !other.utf8.elementsEqual(text.utf8) { addForm(other) }
+        if !other.utf8.elementsEqual(text.utf8) { forms.add(other, number: texts.count - 1, role) }
     }
 
-    private mutating func addForm(_ text: String) {
-        let bytes = Array(text.utf8)
-        guard let first = bytes.first else { return }
-        forms[Int(first)].append(Form(bytes: bytes, text: texts.count - 1))
-        forms[Int(first)].sort { $0.bytes.count > $1.bytes.count }
-    }
+    /// The number of a text, byte for byte; `nil` for one that was not added.
+    func index(of text: String) -> Int? { known[ExactText(text)] }
+
+    /// What takes the place of a text.
+    func substitute(of number: Int) -> String { substitutes[number] }
 
     /// Gives each text its substitute. Call it once all texts are added.
     ///
     /// - Parameter taken: The numbers that earlier redactions of the log have given. Given again, one would make two texts alike.
     mutating func number(besides taken: Set<Int>) {
         var next = 1
-        substitutes = texts.map { _ in
+        let taken = taken.union(substitutes.compactMap { Self.number(of: $0) })
+        // Those that were numbered before keep their numbers.
+        substitutes += texts.indices.dropFirst(substitutes.count).map { index in
+            if let substitute = given[index] { return substitute }
             while taken.contains(next) { next += 1 }
             defer { next += 1 }
             return Self.substitute(next)
@@ -61,10 +71,9 @@ struct TextSubstitutes {
 
     /// The bytes of the substitute that bytes begin with, within which nothing is looked for; `nil` if they begin with none.
     private static func substituteCount(_ bytes: ArraySlice<UInt8>) -> Int? {
-        let start = Array("(redacted".utf8)
-        guard bytes.starts(with: start), let end = bytes.prefix(32).firstIndex(of: UInt8(ascii: ")")) else {
-            return nil
-        }
+        guard bytes.first == UInt8(ascii: "("), bytes.starts(with: Array("(redacted".utf8)),
+            let end = bytes.prefix(32).firstIndex(of: UInt8(ascii: ")"))
+        else { return nil }
         let text = String(decoding: bytes[...end], as: UTF8.self)
         return number(of: text) == nil ? nil : text.utf8.count
     }
@@ -79,55 +88,66 @@ struct TextSubstitutes {
     /// How many texts have one byte, for which `search` does not look.
     var tinyCount: Int { texts.count { $0.utf8.count == 1 } }
 
-    /// A text of so many bytes hardly stands in another one by chance.
-    private static let longBytes = 8
-
     /// A search for all texts in every form.
-    var search: TokenSearch { TokenSearch(forms.joined().map { String(decoding: $0.bytes, as: UTF8.self) }) }
+    var search: TokenSearch { TokenSearch(forms.all { _ in true }) }
 
     /// A search, in every form, for the texts that hardly stand anywhere by chance.
-    var longSearch: TokenSearch {
+    var longSearch: TokenSearch { TokenSearch(forms.all { $0.isLong }) }
+
+    /// A search, in every form, for the long texts and for all ids and names.
+    var peopleSearch: TokenSearch { TokenSearch(forms.all { $0.isLong || $0.role.isOfPerson }) }
+
+    /// A search for the long texts in every form, and for long ids and names in every form but as they are: those may be parts of
+    /// words.
+    var coverSearch: TokenSearch {
         TokenSearch(
-            forms.joined().filter { $0.bytes.count >= Self.longBytes }.map { String(decoding: $0.bytes, as: UTF8.self) }
+            forms.all { $0.isLong && !$0.role.isOfPerson },
+            encoded: forms.all { $0.isLong && $0.role.isOfPerson }
         )
     }
 
     /// A text with its texts replaced; `nil` if it has none. Bytes are compared, without Unicode normalization.
-    func replaced(in other: String) -> String? { replaced(in: other) { $1 } }
+    func replaced(in other: String) -> String? { replaced(in: other) { $2 } }
 
-    /// As `replaced(in:)`, by what a closure makes of the number of the place in the text, counted from 0, and of the substitute;
-    /// `nil` leaves the place.
-    func replaced(in other: String, by substitute: (_ number: Int, String) -> String?) -> String? {
+    /// As `replaced(in:)`, by what a closure makes of the number of the place in the text, counted from 0, of the match and of the
+    /// substitute; `nil` leaves the place.
+    func replaced(
+        in other: String,
+        loose: Set<Int> = [],
+        by substitute: (_ number: Int, TextForms.Match, String) -> String?
+    ) -> String? {
         let bytes = Array(other.utf8)
         var result: [UInt8] = []
-        var (copied, start, number) = (0, 0, 0)
-        while start < bytes.count {
-            let form = forms[Int(bytes[start])].first { bytes[start...].starts(with: $0.bytes) }
-            guard let form else {
-                start += Self.substituteCount(bytes[start...]) ?? 1
-                continue
-            }
-            if let text = substitute(number, substitutes[form.text]) {
-                result += bytes[copied..<start]
-                result += text.utf8
-                copied = start + form.bytes.count
-            }
-            number += 1
-            start += form.bytes.count
+        var copied = 0
+        for (number, match) in matches(in: bytes, loose: loose).enumerated() {
+            guard let text = substitute(number, match, substitutes[match.text]) else { continue }
+            result += bytes[copied..<match.range.lowerBound]
+            result += text.utf8
+            copied = match.range.upperBound
         }
         guard copied > 0 else { return nil }
         return String(decoding: result + bytes[copied...], as: UTF8.self)
     }
 
-    /// How often the texts stand in another one.
-    func count(in other: String) -> Int {
-        var count = 0
-        _ = replaced(in: other) { number, _ in
-            count = number + 1
-            return nil
+    /// The places of the texts in another one, in order. Within a substitute nothing is looked for.
+    ///
+    /// - Parameter loose: Numbers of texts that are found anywhere, whatever their roles say.
+    func matches(in bytes: [UInt8], loose: Set<Int> = []) -> [TextForms.Match] {
+        var found: [TextForms.Match] = []
+        var start = 0
+        while start < bytes.count {
+            if let match = forms.match(in: bytes, at: start, loose: loose) {
+                found.append(match)
+                start = match.range.upperBound
+            } else {
+                start += Self.substituteCount(bytes[start...]) ?? 1
+            }
         }
-        return count
+        return found
     }
+
+    /// How often the texts stand in another one.
+    func count(in other: String) -> Int { matches(in: Array(other.utf8)).count }
 
     /// Whether a string of a value holds a text.
     func occur(in value: JSONValue) -> Bool { value.strings.contains { count(in: $0) > 0 } }
@@ -136,12 +156,9 @@ struct TextSubstitutes {
     ///
     /// - Parameter isNear: Whether the text stands beside one that is redacted, so that a short one counts as well.
     func isCopied(in other: String, isNear: Bool) -> Bool {
-        let other = Array(other.utf8)
-        return forms.joined().contains { form in
-            let isLong = form.bytes.count >= Self.longBytes
-            if form.bytes == other { return isLong || isNear }
-            return isLong && other.firstRange(of: form.bytes) != nil
-        }
+        let bytes = Array(other.utf8)
+        return forms.isWhole(bytes, isShortEnough: isNear)
+            || bytes.indices.contains { forms.hasLong(in: bytes, at: $0) }
     }
 }
 

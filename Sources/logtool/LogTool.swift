@@ -43,7 +43,8 @@ struct LogTool: ParsableCommand {
             CommandGroup(
                 name: "Keep",
                 subcommands: [
-                    CompactCommand.self, PolicyCommand.self, RedactCommand.self, VerifyCommand.self,
+                    CompactCommand.self, PolicyCommand.self, RedactCommand.self, ForgetCommand.self,
+                    VerifyCommand.self,
                     SalvageCommand.self,
                     RootCommand.self, ProveCommand.self,
                     BackupCommand.self, ShipCommand.self, PullCommand.self, RebuildCommand.self,

@@ -24,6 +24,14 @@ public struct ChangeDecoder: Sendable {
         logState = try LogState(before: session)
     }
 
+    /// A decoder for a log whose facts are others than it has: those that a rewrite is about to store.
+    ///
+    /// - Throws: `EventLogError` if the log cannot be read; `ProjectionError` if the facts cannot be read.
+    package init(for session: borrowing ReadSession, facts: [UInt8]) throws {
+        logState = try LogState(facts: facts)
+        try logState.begin(session)
+    }
+
     /// A decoder that has seen nothing of a log, not even what a compaction stored, but reads by its decoder files.
     ///
     /// - Throws: `EventLogError` if the log cannot be read.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import Projections
+import Redaction
 import Shipping
 
 /// `logtool prove`: makes and checks proofs about a log.
@@ -14,7 +15,7 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         usage: """
             logtool prove LOG SEQ [--size N] [options]
             logtool prove LOG --consistency M N [options]
-            logtool prove --check FILE [options]
+            logtool prove [LOG] --check FILE [options]
             """,
         discussion: """
             Proofs are those of RFC 6962. A proof says something about the log whose size and root it names: compare both \
@@ -22,7 +23,7 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
             else the text is unproved. Exit code 1 says that a proof does not hold, or not for the text, and why. --check also \
             takes what history and audit print with --prove: it reads each entry out of the proved events again and names \
             those that show something else. What no proved event says is listed as not covered, such as a text before whose \
-            event is not in the proof. No proof shows that nothing else was said before, between or afterwards.
+            event is not in the proof. No proof shows that nothing else was said before, between or afterwards. Of the             certificate that forget writes it checks the acts, and that what it says follows from what it counts; with LOG also that             the log has the acts.
             """
     )
 
@@ -89,8 +90,8 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
     /// Parses points and sizes once, so that a mistake does not wait for the log to be opened.
     func validate() throws {
         if check != nil {
-            if log != nil || size != nil || consistency || checkpoint != nil {
-                throw ValidationError("--check takes no log")
+            if size != nil || consistency || checkpoint != nil || !places.isEmpty {
+                throw ValidationError("--check takes no sequence and no size")
             }
             return
         }
@@ -149,8 +150,14 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
     /// - Throws: `Failure` with exit code 1 if the proof does not hold, with 2 if the file is no proof.
     private func report(_ file: String) throws {
         let bytes = try InputFile.bytes(at: file)
-        if TlogProof.isProof(bytes) { return try reportTlogProof(bytes, file) }
+        if TlogProof.isProof(bytes), log == nil { return try reportTlogProof(bytes, file) }
         if !verifier.isEmpty { throw Failure("check proof \"\(file)\": it has no signature; leave out --verifier") }
+        if let certificate = CertificateCheck(bytes) { return try report(certificate, file) }
+        guard log == nil else {
+            throw Failure(
+                "check proof \"\(file)\": only a certificate of forget is compared with a log; leave out the log"
+            )
+        }
         // Documents of `history` and `audit` have proofs within their entries; a bare proof has none, and is tried
         // next.
         if let entries = ProvedEntries(bytes, forEnvelope: envelope, read: EntryProof.check) {
@@ -170,6 +177,31 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
             let advice = check.fault == nil ? "; to ask for the envelope alone: --envelope" : ""
             let words = check.fault == nil ? check.reason : "it does not hold: \(check.reason)"
             throw Failure("check proof \"\(file)\": \(words)\(advice)", exitCode: Outcome.no)
+        }
+    }
+
+    /// Says whether a certificate holds, and whether the log has its acts, if one is named.
+    ///
+    /// - Throws: `Failure` with exit code 1 if it does not. One that says that something is left holds.
+    private func report(_ certificate: CertificateCheck, _ file: String) throws {
+        var certificate = certificate
+        if let log { try EventStore.open(at: log).read { try certificate.check(against: $0) } }
+        let output = output.standardOutput
+        if document.json {
+            try output.line(
+                JSONValue.object([
+                    "holds": .bool(certificate.fault == nil), "reason": .text(certificate.fault),
+                    "claim": certificate.fault == nil ? .string(certificate.claim) : nil,
+                    "complete": certificate.fault == nil ? .bool(certificate.isComplete) : nil,
+                    "scanned": certificate.fault == nil ? .bool(certificate.isScanned) : nil,
+                ]).text
+            )
+        } else if certificate.fault == nil {
+            try output.line("holds: \(certificate.claim)")
+        }
+        try output.flush()
+        if let fault = certificate.fault {
+            throw Failure("check certificate \"\(file)\": it does not hold: \(fault)", exitCode: Outcome.no)
         }
     }
 
