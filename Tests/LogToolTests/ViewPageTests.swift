@@ -106,7 +106,7 @@ struct ViewPageTests {
             let state = try store.read { try Replay.logState(of: $0, through: SequenceNumber(UInt64(point))) }
             try Self.check(shown, state, hasAll: rows > 200, "at \(point)")
         }
-        #expect(try browser.value("page.timeline.chunks.length <= 8") as? Bool == true)
+        #expect(try browser.value("page.timeline.chunks.length <= 4") as? Bool == true)
         #expect(view.isRunning)
     }
 

@@ -3,7 +3,7 @@
 
 class Served {
   /** The chunks that are held; the one used longest ago goes first. */
-  static chunksMax = 8;
+  static chunksMax = 4;
 
   /** Made of the header of the whole log. */
   constructor(header) {

@@ -66,7 +66,7 @@ actor ViewedLog {
                 to <= range.upperBound.rawValue, to - from < StepChunks.eventsMax
             else { throw Failure("a chunk has at most \(StepChunks.eventsMax) of the events that are served") }
             var bytes: [UInt8] = []
-            let size = StateWindow.Size(rows: min(max(rows, 1), Self.rowsMax), reach: 20)
+            let size = StateWindow.Size(rows: min(max(rows, 1), Self.rowsMax), reach: 8)
             try chunks.write(SequenceNumber(from)...SequenceNumber(to), in: places, size, of: session) { bytes += $0 }
             return bytes
         }
