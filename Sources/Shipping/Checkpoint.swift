@@ -38,7 +38,8 @@ public struct Checkpoint: Hashable, Sendable {
         guard lines.count >= 4, lines.last == "", !lines.dropLast().contains("") else {
             throw ExportFault("a checkpoint has three lines or more, none of them empty")
         }
-        guard let size = UInt64(lines[1]), String(size) == lines[1] else {
+        // No log has 2^63 events, and sums of what is less do not overflow.
+        guard let size = UInt64(lines[1]), String(size) == lines[1], size <= Int64.max else {
             throw ExportFault("the second line of the checkpoint is no size")
         }
         guard let root = Base64.decode(lines[2]).flatMap({ Hash256($0) }), Base64.encode(root.bytes) == lines[2] else {

@@ -159,7 +159,7 @@ extension TreeManifest {
 
     private static func bundle(_ value: JSONValue) throws -> Bundle {
         let (first, last) = (try number(value, "from"), try number(value, "to"))
-        guard first > 0, last < UInt64(Int64.max) else { throw ExportFault("a bundle begins or ends nowhere") }
+        guard first > 0, last < Int64.max else { throw ExportFault("a bundle begins or ends nowhere") }
         let hashes = try (value["hashes"]?.array ?? []).map { try hash($0, "hashes") }
         return Bundle(first: first, last: last, file: try file(value), hashes: hashes)
     }
@@ -190,7 +190,7 @@ extension TreeManifest {
     }
 
     private static func number(of value: JSONValue, _ name: String) throws -> UInt64 {
-        guard let text = value.string, let number = UInt64(text), String(number) == text else {
+        guard let text = value.string, let number = UInt64(text), String(number) == text, number <= Int64.max else {
             throw ExportFault("\"\(name)\" is no number")
         }
         return number
