@@ -1,4 +1,4 @@
-public import EventLog
+import EventLog
 import JSON
 
 /// A public key that verifies checkpoints, in the form that Go's `note` package and C2SP's tools read:

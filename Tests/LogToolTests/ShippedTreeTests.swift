@@ -172,6 +172,35 @@ import Testing
         }
     }
 
+    /// The program that counts what trees take has the bundles that `ship` writes.
+    @Test(.enabled(if: PythonPeer.isInstalled("argparse"), "it needs python3"))
+    func countedAsShipped() throws {
+        let folder = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        var random = SeededGenerator(seed: 7)
+        var rounds: [Int] = []
+        for _ in 0..<20 {
+            rounds.append(Int.random(in: 1...([3, 40, 900].randomElement(using: &random) ?? 1), using: &random))
+            _ = try store.append(try Self.drafts(rounds[rounds.count - 1], from: rounds.dropLast().reduce(0, +)))
+            _ = try LogShipment(of: store, to: folder.path("T")).run()
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/python3")
+            let program = PackageRoot.url.appending(path: "docs/scale.py").path
+            process.arguments = [program, "--rounds", rounds.map(String.init).joined(separator: ",")]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            let counted = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            let manifest = try Data(contentsOf: URL(filePath: folder.path("T/manifest/\(rounds.reduce(0, +))")))
+            let document = try JSONSerialization.jsonObject(with: manifest) as? [String: Any]
+            let bundles = (document?["bundles"] as? [[String: Any]] ?? []).map {
+                "\($0["from"] ?? "")-\($0["to"] ?? "")"
+            }
+            #expect(counted.split(separator: " ").dropLast(2).map(String.init) == bundles, "\(rounds)")
+        }
+    }
+
     /// What is no tree's stays where it is.
     @Test func whatIsNoTreeIsLeftAlone() throws {
         let folder = try TemporaryDirectory()
