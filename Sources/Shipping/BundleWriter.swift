@@ -145,7 +145,7 @@ private final class BundleOutput: @unchecked Sendable {
     /// How many bytes the file has.
     private(set) var bytes: UInt64 = 0
 
-    /// Level 1 leaves no more of frames than level 3 does, and a tenth more of commits, in half of the time (`docs/ship.md`).
+    /// Level 1 leaves no more of frames than level 3 does, and an eighth more of commits, in two thirds of the time (`docs/benchmarks.md`).
     private static let level: Int32 = 1
 
     init(_ file: OpenFile, _ path: String) throws {

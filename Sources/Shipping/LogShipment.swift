@@ -136,7 +136,7 @@ public struct LogShipment {
         _ report: (UInt64, UInt64) -> Void
     ) throws -> Result {
         let head = session.head.rawValue
-        var header = try session.header()
+        let header = try session.header()
         let acts = header.acts.map(\.rawValue)
         let old = before?.manifest
         let isRewritten = old.map { $0.acts != acts } ?? false
@@ -148,14 +148,8 @@ public struct LogShipment {
         let made = try writer.write(from: first, through: head, session) { report($0, head) }
         let size = before?.checkpoint.checkpoint.size ?? 0
         let hasEntries = request.writesEntries || old?.hasEntries ?? false
-        let hadEntries = !isRewritten && old?.hasEntries ?? false
-        let known = old == nil ? 0 : size
-        try TileWriter(tree).write(before: known, size: head, session)
-        if hasEntries {
-            if isRewritten { try tree.removeFolder(at: ["tile", "entries"], depth: 8) }
-            try TileWriter(tree).writeEntries(before: hadEntries ? known : 0, size: head, session)
-        }
-        header.bookmarks = [:]
+        try TileWriter(tree).write(before: old == nil ? 0 : size, size: head, session)
+        if hasEntries { try writeEntries(tree, old, isRewritten, session) }
         let remains = try remains(header, old, isRewritten, tree, writer, session)
         let manifest = TreeManifest(
             identity: header.identity,
@@ -166,11 +160,16 @@ public struct LogShipment {
             hasEntries: hasEntries,
             remains: remains,
             bundles: kept + made,
-            bookmarks: try session.header().bookmarks
+            bookmarks: header.bookmarks
         )
-        try tree.write(manifest.json, at: TreeManifest.path(size: head))
         let (signed, verifier) = try checkpoint(of: manifest, before?.checkpoint, request)
-        try finish(signed, before, manifest, isRewritten, tree)
+        // Often nothing has happened since the last round: then nothing is written, and nothing synced.
+        if manifest != old || before?.checkpoint != signed {
+            try tree.write(manifest.json, at: TreeManifest.path(size: head))
+            try publish(signed, before, manifest, isRewritten, tree)
+        }
+        // Also what a run left behind that was cut short.
+        try removeOthers(than: [manifest] + (previousManifest(in: tree).map { [$0] } ?? []), in: tree)
         return Result(
             checkpoint: signed,
             verifier: verifier,
@@ -180,6 +179,17 @@ public struct LogShipment {
             isRewritten: isRewritten,
             lostSignature: signed.signatures.isEmpty && before?.checkpoint.signatures.isEmpty == false
         )
+    }
+
+    private func writeEntries(
+        _ tree: TreeFolder,
+        _ old: TreeManifest?,
+        _ isRewritten: Bool,
+        _ session: borrowing ReadSession
+    ) throws {
+        if isRewritten { try tree.removeFolder(at: ["tile", "entries"], depth: 8) }
+        let known = old.map { $0.hasEntries && !isRewritten ? $0.size : 0 } ?? 0
+        try TileWriter(tree).writeEntries(before: known, size: session.head.rawValue, session)
     }
 
     /// The bundles of a manifest whose files are there, up to the first that is not.
@@ -233,31 +243,22 @@ public struct LogShipment {
         return (try signed.signed(by: key), key.verifier)
     }
 
-    /// Makes the files durable, then the checkpoint, then removes what neither it nor the one before names.
-    private func finish(
+    /// Makes the files durable, then the checkpoint. The one before stays for those who read slowly, but for what a redaction took away.
+    private func publish(
         _ signed: SignedCheckpoint,
         _ before: Shipped?,
         _ manifest: TreeManifest,
         _ isRewritten: Bool,
         _ tree: TreeFolder
     ) throws {
-        var named = [manifest]
-        // What a redaction took away must not stay for those who read slowly.
-        let previous = isRewritten ? nil : before.flatMap { $0.checkpoint.checkpoint.size < manifest.size ? $0 : nil }
-        if let previous, let old = previous.manifest {
-            try tree.write(Array(previous.checkpoint.note.utf8), at: ["checkpoint.previous"])
-            named.append(old)
-        } else if isRewritten {
+        if isRewritten {
             try tree.remove(at: ["checkpoint.previous"])
+        } else if let before, before.manifest != nil, before.checkpoint.checkpoint.size < manifest.size {
+            try tree.write(Array(before.checkpoint.note.utf8), at: ["checkpoint.previous"])
         }
         tree.sync()
-        let note = Array(signed.note.utf8)
-        if before?.checkpoint.note != signed.note {
-            try tree.write(note, at: ["checkpoint"])
-            tree.sync()
-        }
-        if previous == nil, !isRewritten, let old = try previousManifest(in: tree) { named.append(old) }
-        try removeOthers(than: named, in: tree)
+        try tree.write(Array(signed.note.utf8), at: ["checkpoint"])
+        tree.sync()
     }
 
     /// What the checkpoint before the last one names.
