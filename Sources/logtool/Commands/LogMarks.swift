@@ -1,5 +1,6 @@
 import EventLog
 import JSON
+import Kinds
 import Projections
 
 /// What stands on the axis of a page beside the density of events: what was edited and deleted, where recorders lost and found
@@ -51,9 +52,9 @@ struct LogMarks: Sendable {
     }
 
     private static func mark(of kind: EventKind) -> Mark? {
-        switch kind.rawValue {
-        case "recorder.gap/1": .gap
-        case "recorder.link/1": .link
+        switch KnownKind(kind) {
+        case .recorderGap: .gap
+        case .recorderLink: .link
         default: nil
         }
     }

@@ -2,10 +2,15 @@
 import Clients
 import EventLog
 import EventLogTesting
-import Foundation
 import JSON
 import Projections
 import Reduction
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// What a page has done with a log that is served: a search for the event with which something went wrong, and fixtures.
 actor ViewedWork {
