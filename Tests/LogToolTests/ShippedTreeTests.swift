@@ -179,7 +179,7 @@ import Testing
         let store = try EventStore.openOrCreate(at: folder.path("L"))
         var random = SeededGenerator(seed: 7)
         var rounds: [Int] = []
-        for _ in 0..<20 {
+        for _ in 0..<10 {
             rounds.append(Int.random(in: 1...([3, 40, 900].randomElement(using: &random) ?? 1), using: &random))
             _ = try store.append(try Self.drafts(rounds[rounds.count - 1], from: rounds.dropLast().reduce(0, +)))
             _ = try LogShipment(of: store, to: folder.path("T")).run()
