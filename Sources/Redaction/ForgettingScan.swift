@@ -2,8 +2,8 @@ import EventLog
 import JSON
 import Projections
 
-/// What was searched for a forgotten person after the switch: every event, every file of the log, and the archives beside it; and
-/// what was found.
+/// The search for a forgotten person after the switch, in every event, every file of the log and the archives beside it, and its
+/// finds.
 ///
 /// Texts of 8 bytes and more, and names and ids of 6 and more, are looked for in every form. Shorter names and ids are looked for as
 /// whole words in events. Shorter texts are not: anybody may say "ok". No event states one as the person's: that was proved before

@@ -191,7 +191,7 @@ private struct People {
     }
 }
 
-/// What was forgotten, or would be.
+/// The result of forgetting, or of a dry run of it.
 public struct ForgettingResult: Sendable {
     /// The redaction: its acts, the events whose payloads were replaced, and what stays.
     public let redaction: RedactionResult
@@ -207,7 +207,7 @@ public struct ForgettingResult: Sendable {
     public let at: Timestamp
     /// The archives beside the log.
     public internal(set) var archives: [String] = []
-    /// What was searched afterwards; `nil` after a dry run.
+    /// The search after the switch; `nil` after a dry run.
     public internal(set) var scan: ForgettingScan?
 
     /// The places that no rewrite can change: an id, a name or a text in an envelope.

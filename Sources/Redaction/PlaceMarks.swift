@@ -11,7 +11,7 @@ struct PlaceMarks {
         let number: Int
     }
 
-    /// What stands in a place.
+    /// The text in a place.
     struct Found {
         let match: TextForms.Match
         /// The text of the payload that holds it.
@@ -62,7 +62,7 @@ struct PlaceMarks {
     /// Marks of ids that are digits have so many: they must be read as numbers.
     private static let digitCount = 14
 
-    /// What is put in a place: of digits where the text is an id of digits.
+    /// The mark for a place. It has digits alone if the text there is an id of digits.
     func mark(_ place: Place) -> String {
         guard found[place]?.match.role.isNumber == true else { return "redactedplace\(place.text)x\(place.number)end" }
         return "81" + Self.digits(place.text) + Self.digits(place.number)
