@@ -42,7 +42,7 @@ import Testing
         entries[7] = DroppedKeys.Entry(high: entries[7].high, low: entries[7].low, sequence: sequence)
         let transaction = try generation.environment.beginWrite()
         for chunk in DroppedKeys.chunks(of: entries) {
-            try transaction.putSealed(chunk.value, at: chunk.key, in: generation.tables.keys)
+            try transaction.putSummed(chunk.value, at: chunk.key, in: generation.tables.keys)
         }
         try transaction.commit()
         let damage = try #require(try log.store.verify().damage)

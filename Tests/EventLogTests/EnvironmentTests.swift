@@ -53,7 +53,7 @@ import Testing
             try environment.growMap()
             let transaction = try environment.beginWrite()
             for number in 0..<13 as Range<UInt8> {
-                try transaction.putSealed(value, at: [number], in: environment.tables[0])
+                try transaction.putSummed(value, at: [number], in: environment.tables[0])
             }
             try transaction.commit()
         }

@@ -57,12 +57,12 @@ import Testing
     func aValueThatWasReplacedWithinItsTransactionIsAccepted(first: Int, second: Int) throws {
         try write { transaction, tables in
             for count in [first, second] {
-                try transaction.putSealed([UInt8](repeating: 7, count: count), at: [1], in: tables[0])
+                try transaction.putSummed([UInt8](repeating: 7, count: count), at: [1], in: tables[0])
             }
         }
         try check(isGrown: true)
         // The value is replaced and removed with all of its pages.
-        try write { transaction, tables in try transaction.putSealed([1], at: [1], in: tables[0]) }
+        try write { transaction, tables in try transaction.putSummed([1], at: [1], in: tables[0]) }
         try check(isGrown: true)
         try write { transaction, tables in try [1].withUnsafeBytes { try transaction.remove($0, from: tables[0]) } }
         try check()
@@ -72,7 +72,7 @@ import Testing
         for count in [1, 3_000] {
             try write { transaction, tables in
                 for number in 0..<count {
-                    try transaction.putSealed(Array(repeating: 1, count: 300), at: key(number), in: tables[1])
+                    try transaction.putSummed(Array(repeating: 1, count: 300), at: key(number), in: tables[1])
                 }
             }
             try write { transaction, tables in
@@ -90,7 +90,7 @@ import Testing
     @Test func pagesThatBelongToNoValueAreRefused() throws {
         let value = Array(repeating: UInt8(7), count: 9_000)
         try write { transaction, tables in
-            for table in tables { try transaction.putSealed(value, at: [1], in: table) }
+            for table in tables { try transaction.putSummed(value, at: [1], in: table) }
         }
         try check(isGrown: true)
         let count = try firstPage(of: value) * 4096 + 12
@@ -106,7 +106,7 @@ import Testing
 
     /// So does `mdb_copy -c -n`.
     @Test func aFileThatAnEnvironmentWithoutAFolderMadeIsAccepted() throws {
-        try write { transaction, tables in try transaction.putSealed([1], at: [1], in: tables[0]) }
+        try write { transaction, tables in try transaction.putSummed([1], at: [1], in: tables[0]) }
         // The flags of the free list in both meta pages.
         for page in 0...1 { try overwrite([0x08, 0x40], at: page * 4096 + 44) }
         try check(isGrown: true)
@@ -141,7 +141,7 @@ import Testing
                     let number = UInt8.random(in: 0..<250, using: &random)
                     let limit = [40, 2_500, 90_000].randomElement(using: &random) ?? 40
                     let value = [UInt8](repeating: number, count: Int.random(in: 0...limit, using: &random))
-                    try transaction.putSealed(value, at: key(number, table), in: tables[table])
+                    try transaction.putSummed(value, at: key(number, table), in: tables[table])
                     numbers[table].insert(number)
                 }
                 guard seed % 2 == 0, round % 20 == 19 else { return }
@@ -167,7 +167,7 @@ import Testing
             let transaction = try generation.environment.beginWrite()
             let large = Array(repeating: UInt8(9), count: 100_000)
             for value in [large, fact] {
-                try transaction.putSealed(value, at: Array("state".utf8), in: generation.tables.facts)
+                try transaction.putSummed(value, at: Array("state".utf8), in: generation.tables.facts)
             }
             try transaction.commit()
         }

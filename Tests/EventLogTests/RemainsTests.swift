@@ -106,7 +106,7 @@ import Testing
         let log = try worn()
         let generation = log.store.core.current
         let transaction = try generation.environment.beginWrite()
-        try transaction.putSealed([7], at: Array("state".utf8), in: generation.tables.facts)
+        try transaction.putSummed([7], at: Array("state".utf8), in: generation.tables.facts)
         try transaction.commit()
         let damage = try #require(try log.store.verify().damage)
         #expect(damage.reason.contains("is not what the act at 704 names: facts"))
@@ -171,7 +171,7 @@ import Testing
         for commit in 1...commits {
             let transaction = try generation.environment.beginWrite()
             let forged = [UInt8](repeating: UInt8(commit), count: 2)
-            try transaction.putSealed(forged, at: Array("state".utf8), in: generation.tables.facts)
+            try transaction.putSummed(forged, at: Array("state".utf8), in: generation.tables.facts)
             try transaction.commit()
         }
         let path = log.directory.path("saved")

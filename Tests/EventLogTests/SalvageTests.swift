@@ -49,7 +49,7 @@ import Testing
         for number in 0..<count {
             let run = GapRun(first: first + number << level, level: level, rewrite: 1, clock: 0, hashes: [.zero])
             let key = withUnsafeBytes(of: run.first.bigEndian) { Array($0) }
-            try transaction.putSealed(run.bytes, at: key, in: generation.tables.gaps)
+            try transaction.putSummed(run.bytes, at: key, in: generation.tables.gaps)
         }
         try transaction.commit()
     }

@@ -65,7 +65,7 @@ struct AppendTransaction: ~Copyable {
         let state = state
         let isDirty = isDirty || !bookmarks.isEmpty
         let isLonger = !pending.isEmpty
-        for (source, bytes) in bookmarks { try transaction.putSealed(bytes, at: source, in: reader.tables.bookmarks) }
+        for (source, bytes) in bookmarks { try transaction.putSummed(bytes, at: source, in: reader.tables.bookmarks) }
         if isDirty { try transaction.commit() }
         if isLonger { state.keys?.committed(head: state.edge.head) }
         return state
@@ -197,8 +197,8 @@ extension AppendTransaction {
 
     private func store(_ node: TreeNode, number: UInt64) throws {
         try withKey(number) { key in
-            let sealed = Checksum.sealed(node.bytes, table: "nodes", key: key)
-            try sealed.withUnsafeBytes { try transaction.append($0, at: key, in: reader.tables.nodes) }
+            let summed = Checksum.summed(node.bytes, table: "nodes", key: key)
+            try summed.withUnsafeBytes { try transaction.append($0, at: key, in: reader.tables.nodes) }
         }
     }
 
@@ -214,8 +214,8 @@ extension AppendTransaction {
         // `LaneTable` knows all committed lanes, because `WriterState.catchUp` has read them in this transaction.
         let number = reader.lanes.count + UInt32(newLanes.count)
         try withKey(number) { key in
-            let sealed = Checksum.sealed(lane.bytes, table: "lanes", key: key)
-            try sealed.withUnsafeBytes { try transaction.append($0, at: key, in: reader.tables.lanes) }
+            let summed = Checksum.summed(lane.bytes, table: "lanes", key: key)
+            try summed.withUnsafeBytes { try transaction.append($0, at: key, in: reader.tables.lanes) }
         }
         newLanes[ObjectIdentifier(lane)] = number
         return number

@@ -151,7 +151,7 @@ extension DerivedStore {
     private static func fill(_ draft: Folder, _ owner: [UInt8]) throws {
         let environment = try Environment(folder: draft, tables: environmentTables, access: .create, pages: .own)
         let transaction = try environment.beginWrite()
-        try transaction.putSealed(owner, at: ownerKey, in: environment.tables[0])
+        try transaction.putSummed(owner, at: ownerKey, in: environment.tables[0])
         try transaction.commit()
     }
 
@@ -160,7 +160,7 @@ extension DerivedStore {
     private static let ownerKey: [UInt8] = [0]
 
     private func owner() throws -> [UInt8]? {
-        try read { try sealed(Self.ownerKey, $0) }
+        try read { try summed(Self.ownerKey, $0) }
     }
 }
 
@@ -181,14 +181,14 @@ extension DerivedStore {
         let (number, former) = try write { transaction -> (UInt32, UInt32?) in
             if let number = try self.number(of: name, version, transaction.view) { return (number, nil) }
             let former = try entry(of: name, transaction.view)?.number
-            let last = try sealed(Self.lastNumberKey, transaction.view)
+            let last = try summed(Self.lastNumberKey, transaction.view)
             let number = (last.flatMap { $0.withUnsafeBytes { $0.bigEndian(as: UInt32.self) } } ?? 0) + 1
             let tables = environment.tables[0]
-            try transaction.putSealed(withKey(number) { Array($0) }, at: Self.lastNumberKey, in: tables)
+            try transaction.putSummed(withKey(number) { Array($0) }, at: Self.lastNumberKey, in: tables)
             var writer = ByteWriter()
             writer.write(version)
             writer.write(number)
-            try transaction.putSealed(writer.bytes, at: Self.key(of: name), in: tables)
+            try transaction.putSummed(writer.bytes, at: Self.key(of: name), in: tables)
             return (number, former)
         }
         if let former { try DerivedTable(store: self, name: name, number: former).removeAll() }
@@ -200,7 +200,7 @@ extension DerivedStore {
     private static func key(of name: String) -> [UInt8] { [2] + Array(name.utf8) }
 
     private func entry(of name: String, _ view: TransactionView) throws -> (version: UInt32, number: UInt32)? {
-        guard let bytes = try sealed(Self.key(of: name), view) else { return nil }
+        guard let bytes = try summed(Self.key(of: name), view) else { return nil }
         return bytes.withUnsafeBytes { raw in
             guard let version = raw.bigEndian(as: UInt32.self), let number = raw.bigEndian(at: 4, as: UInt32.self)
             else { return nil }
@@ -214,7 +214,7 @@ extension DerivedStore {
     }
 
     /// A value of the table `tables`, copied; `nil` if it is missing or does not fit its checksum.
-    private func sealed(_ key: [UInt8], _ view: TransactionView) throws -> [UInt8]? {
+    private func summed(_ key: [UInt8], _ view: TransactionView) throws -> [UInt8]? {
         let table = environment.tables[0]
         return try key.withUnsafeBytes { key in
             guard let stored = try view.value(of: key, in: table) else { return nil }

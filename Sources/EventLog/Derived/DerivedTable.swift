@@ -144,8 +144,8 @@ extension DerivedTable {
         }
         try prefixed(key).withUnsafeBytes { key in
             let sum = value.withUnsafeBytes { ValueSum.sum(of: $0, seed: ValueSum.sum(of: key, seed: 0)) }
-            let sealed = value + withUnsafeBytes(of: sum.bigEndian) { Array($0) }
-            try sealed.withUnsafeBytes { try transaction.put($0, at: key, in: values) }
+            let summed = value + withUnsafeBytes(of: sum.bigEndian) { Array($0) }
+            try summed.withUnsafeBytes { try transaction.put($0, at: key, in: values) }
         }
     }
 
@@ -194,7 +194,7 @@ extension DerivedTable {
         _ stored: UnsafeRawBufferPointer,
         _ key: UnsafeRawBufferPointer
     ) throws -> UnsafeRawBufferPointer {
-        if let value = Self.unsealed(stored, key) { return value }
+        if let value = Self.withoutSum(stored, key) { return value }
         throw EventLogError(
             .damaged,
             operation: "use derived table",
@@ -205,7 +205,7 @@ extension DerivedTable {
     }
 
     /// A value without its checksum; `nil` if the two do not match. The key is the stored one, with the table's number.
-    static func unsealed(_ stored: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    static func withoutSum(_ stored: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let count = stored.count - 8
         guard count >= 0, let sum = stored.bigEndian(at: count, as: UInt64.self) else { return nil }
         let value = UnsafeRawBufferPointer(rebasing: stored[..<count])

@@ -15,7 +15,7 @@ enum Checksum {
     }
 
     /// The value followed by its checksum.
-    static func sealed(_ value: [UInt8], table: String, key: UnsafeRawBufferPointer) -> [UInt8] {
+    static func summed(_ value: [UInt8], table: String, key: UnsafeRawBufferPointer) -> [UInt8] {
         let sum = value.withUnsafeBytes { of(table: table, key: key, value: $0) }
         return value + withUnsafeBytes(of: sum.bigEndian) { Array($0) }
     }

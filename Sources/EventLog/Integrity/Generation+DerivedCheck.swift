@@ -47,7 +47,7 @@ extension DerivedStore {
         try read { view in
             let (tables, values) = (environment.tables[0], environment.tables[1])
             try forEachEntry(of: tables, view) { Checksum.opened($1, table: tables.name, key: $0) != nil }
-            try forEachEntry(of: values, view) { DerivedTable.unsealed($1, $0) != nil }
+            try forEachEntry(of: values, view) { DerivedTable.withoutSum($1, $0) != nil }
         }
     }
 

@@ -93,16 +93,16 @@ extension LogDirectory {
 extension WriteTransaction {
     /// Stores a value of `meta` with its checksum.
     func putMeta(_ value: [UInt8], named name: String, in table: Table) throws(LMDBError) {
-        try putSealed(value, at: Array(name.utf8), in: table)
+        try putSummed(value, at: Array(name.utf8), in: table)
     }
 
     /// Stores a value with its checksum, in place of any former one.
-    func putSealed(_ value: [UInt8], at key: [UInt8], in table: Table) throws(LMDBError) {
+    func putSummed(_ value: [UInt8], at key: [UInt8], in table: Table) throws(LMDBError) {
         try withSealed(value, at: key, in: table) { value, key throws(LMDBError) in try put(value, at: key, in: table) }
     }
 
     /// Stores a value with its checksum under a key that has none.
-    func insertSealed(_ value: [UInt8], at key: [UInt8], in table: Table) throws(LMDBError) {
+    func insertSummed(_ value: [UInt8], at key: [UInt8], in table: Table) throws(LMDBError) {
         try withSealed(value, at: key, in: table) { value, key throws(LMDBError) in
             try insert(value, at: key, in: table)
         }
@@ -114,10 +114,10 @@ extension WriteTransaction {
         in table: Table,
         _ body: (_ value: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> Void
     ) throws(LMDBError) {
-        let sealed = key.withUnsafeBytes { Checksum.sealed(value, table: table.name, key: $0) }
+        let summed = key.withUnsafeBytes { Checksum.summed(value, table: table.name, key: $0) }
         // `withUnsafeBytes` forgets the type of the error; `body` throws nothing but `LMDBError`.
         do {
-            try key.withUnsafeBytes { key in try sealed.withUnsafeBytes { try body($0, key) } }
+            try key.withUnsafeBytes { key in try summed.withUnsafeBytes { try body($0, key) } }
         } catch let error as LMDBError {
             throw error
         } catch {

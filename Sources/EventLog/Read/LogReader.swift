@@ -40,7 +40,7 @@ extension LogReader {
     /// The value under `key` in a table with checksums, copied without its checksum; `nil` without one.
     ///
     /// - Throws: `EventLogError` with code `damaged` if the checksum does not fit.
-    func sealedValue(of key: [UInt8], in table: Table) throws -> [UInt8]? {
+    func summedValue(of key: [UInt8], in table: Table) throws -> [UInt8]? {
         try key.withUnsafeBytes { key in
             guard let stored = try view.value(of: key, in: table) else { return nil }
             guard let value = Checksum.opened(stored, table: table.name, key: key) else {
@@ -52,7 +52,7 @@ extension LogReader {
 
     /// The value under `name` in the table `meta`.
     func meta(_ name: String) throws -> [UInt8]? {
-        try sealedValue(of: Array(name.utf8), in: tables.meta)
+        try summedValue(of: Array(name.utf8), in: tables.meta)
     }
 
     /// The number of the generation that replaced this one; `nil` in the newest.

@@ -113,7 +113,7 @@ public struct ReadSession: ~Copyable {
     /// The bookmark that the recorder of a source stored to resume from; `nil` without one. Only the recorder
     /// understands it.
     public func bookmark(of source: SourceName) throws -> [UInt8]? {
-        try reader.sealedValue(of: Array(source.rawValue.utf8), in: reader.tables.bookmarks)
+        try reader.summedValue(of: Array(source.rawValue.utf8), in: reader.tables.bookmarks)
     }
 
     /// The value that a rewrite stored beside the events under `name`; `nil` without one, and always in a part.
@@ -122,7 +122,7 @@ public struct ReadSession: ~Copyable {
     public func fact(_ name: String) throws -> [UInt8]? {
         if try name.isEmpty || isPart() { return nil }
         if hasAct { try reader.checkFacts() }
-        return try reader.sealedValue(of: Array(name.utf8), in: reader.tables.facts)
+        return try reader.summedValue(of: Array(name.utf8), in: reader.tables.facts)
     }
 
     /// - Throws: `EventLogError` with code `notFound` for zero and beyond the head.

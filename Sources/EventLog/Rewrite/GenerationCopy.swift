@@ -228,7 +228,7 @@ extension GenerationCopy {
     private func storeRun(_ transaction: borrowing WriteTransaction, _ tables: LogTables) throws {
         guard let run = openRun else { return }
         openRun = nil
-        try transaction.insertSealed(run.bytes, at: withKey(run.first) { Array($0) }, in: tables.gaps)
+        try transaction.insertSummed(run.bytes, at: withKey(run.first) { Array($0) }, in: tables.gaps)
     }
 }
 
@@ -300,7 +300,7 @@ extension GenerationCopy {
         _ tables: LogTables
     ) throws {
         for chunk in DroppedKeys.chunks(of: Array(droppedKeys[range])) {
-            try transaction.insertSealed(chunk.value, at: chunk.key, in: tables.keys)
+            try transaction.insertSummed(chunk.value, at: chunk.key, in: tables.keys)
         }
     }
 
@@ -325,14 +325,14 @@ extension GenerationCopy {
     ) throws {
         if let restoration = restoration {
             for (name, value) in restoration.facts {
-                try transaction.insertSealed(value, at: Array(name.utf8), in: tables.facts)
+                try transaction.insertSummed(value, at: Array(name.utf8), in: tables.facts)
             }
             return
         }
         let planned = plan.facts.sorted { $0.key < $1.key }.map { (name: Array($0.key.utf8), value: $0.value) }
         let names = Set(planned.map(\.name))
         try copyAll(reader, reader.tables.facts, transaction, tables.facts) { !names.contains(Array($0)) }
-        for (name, value) in planned { try transaction.insertSealed(value, at: name, in: tables.facts) }
+        for (name, value) in planned { try transaction.insertSummed(value, at: name, in: tables.facts) }
     }
 
     /// Copies the entries of a table whose keys `isKept` accepts.

@@ -88,7 +88,7 @@ struct SalvageEvidence {
             guard key.count == 5, key[4] == 0, value.count > 64 else { return }
             key.withUnsafeBytes { key in
                 value.withUnsafeBytes { stored in
-                    guard let value = DerivedTable.unsealed(stored, key) else { return }
+                    guard let value = DerivedTable.withoutSum(stored, key) else { return }
                     covered = max(covered, value.bigEndian(at: 0, as: UInt64.self) ?? 0)
                 }
             }

@@ -133,7 +133,7 @@ extension ImportWriter {
                 clock: stop == end ? clock : Clock.none,
                 hashes: Array(run.leafHashes[start..<stop])
             )
-            try transaction.insertSealed(part.bytes, at: withKey(part.first) { Array($0) }, in: tables.gaps)
+            try transaction.insertSummed(part.bytes, at: withKey(part.first) { Array($0) }, in: tables.gaps)
         }
         for (place, hash) in run.leafHashes.enumerated() {
             // A node that ends within the run has a clock that the run does not give, so the piece brings it.
@@ -164,7 +164,7 @@ extension ImportWriter {
         guard gap.isWellFormedMissing else {
             throw invalid("a subtree of \(gap.count) events may not begin at sequence \(run.first)")
         }
-        try transaction.insertSealed(gap.bytes, at: withKey(gap.first) { Array($0) }, in: tables.gaps)
+        try transaction.insertSummed(gap.bytes, at: withKey(gap.first) { Array($0) }, in: tables.gaps)
         missing += gap.count
         try extend(run.hash, level: run.level, clock: Clock.none, transaction, tables)
     }
@@ -184,7 +184,7 @@ extension ImportWriter {
             lastKey = entry
         }
         for chunk in DroppedKeys.chunks(of: entries) {
-            try transaction.insertSealed(chunk.value, at: chunk.key, in: tables.keys)
+            try transaction.insertSummed(chunk.value, at: chunk.key, in: tables.keys)
         }
     }
 
@@ -197,7 +197,7 @@ extension ImportWriter {
             guard (1...255).contains(name.utf8.count) else {
                 throw invalid("a name in \(table.name) has \(name.utf8.count) bytes")
             }
-            try transaction.insertSealed(value, at: Array(name.utf8), in: table)
+            try transaction.insertSummed(value, at: Array(name.utf8), in: table)
         }
     }
 
@@ -221,7 +221,7 @@ extension ImportWriter {
     ) throws {
         guard let node = edge.append(hash, level: level, clock: clock) else { return }
         let key = withKey(edge.head / TreeNode.leafCount - 1) { Array($0) }
-        try transaction.insertSealed(node.bytes, at: key, in: tables.nodes)
+        try transaction.insertSummed(node.bytes, at: key, in: tables.nodes)
     }
 
     private func lane(of envelope: Envelope) -> Lane {
@@ -240,7 +240,7 @@ extension ImportWriter {
     ) throws -> UInt32 {
         if let number = laneNumbers[ObjectIdentifier(lane)] { return number }
         let number = UInt32(laneNumbers.count)
-        try transaction.insertSealed(lane.bytes, at: withKey(number) { Array($0) }, in: tables.lanes)
+        try transaction.insertSummed(lane.bytes, at: withKey(number) { Array($0) }, in: tables.lanes)
         laneNumbers[ObjectIdentifier(lane)] = number
         return number
     }

@@ -21,7 +21,7 @@ extension DerivedStore {
         let owner = try key.withUnsafeBytes { key in
             try transaction.view.value(of: key, in: environment.tables[0]).map { Array($0) } ?? []
         }
-        try transaction.putSealed(Array(owner.dropLast(40)) + Array(place.bytes), at: key, in: environment.tables[0])
+        try transaction.putSummed(Array(owner.dropLast(40)) + Array(place.bytes), at: key, in: environment.tables[0])
         try transaction.commit()
     }
 }
