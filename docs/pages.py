@@ -12,6 +12,9 @@ import os
 import struct
 import sys
 
+sys.dont_write_bytecode = True
+import blocks
+
 NO_PAGE = (1 << 64) - 1
 BRANCH, LEAF, OVERFLOW, META = 1, 2, 4, 8
 LARGE, TABLE = 1, 2
@@ -313,8 +316,15 @@ class Log:
                 self.dropped.setdefault(rewrite, []).append(sequence)
 
     def take_events(self, rows):
-        for key, value in rows:
-            sequence, record = u64(key), Record(value, self.lanes)
+        rows = list(rows)
+        sealed = [row for row in rows if row[1][:1] == b"\2"]
+        held = [blocks.records(*row) for row in rows]
+        need(rows[: len(sealed)] == sealed, "a block lies behind an event that is not sealed")
+        through = u64(sealed[-1][0]) if sealed else 0
+        said = struct.unpack(">QQQ", self.meta.get(b"sealed", bytes(24)))
+        need(through <= said[0] and said[1:] == (len(sealed), sum(map(len, held[: len(sealed)]))), "other blocks than meta says")
+        for sequence, value in (pair for pairs in held for pair in pairs):
+            record = Record(value, self.lanes)
             need(sequence > 0 and sequence not in self.hashes, "sequence %d is held and dropped" % sequence)
             need(record.is_right, "event %d is not what was appended" % sequence)
             record.key.decode("utf-8")
@@ -378,13 +388,19 @@ def provable(pages):
             lanes[struct.unpack(">I", key)[0]] = lane(value[:-8])
     found = set()
     for key, value in entries:
-        if len(key) == 8:
+        if len(key) != 8:
+            continue
+        try:
+            held = blocks.records(key, value)
+        except blocks.Malformed:
+            continue
+        for sequence, value in held:
             try:
                 record = Record(value, lanes)
             except Damage:
                 continue
             if record.is_right:
-                found.add((u64(key), record.leaf_hash.hex()))
+                found.add((sequence, record.leaf_hash.hex()))
     return sorted(found)
 
 
@@ -402,7 +418,7 @@ def judge(path):
             if b"successor" in log.meta:
                 (number,) = struct.unpack(">I", log.meta[b"successor"])
                 continue
-        except (Damage, struct.error, UnicodeDecodeError, RecursionError) as error:
+        except (Damage, blocks.Malformed, struct.error, UnicodeDecodeError, RecursionError) as error:
             answer.update(intact=False, reason=str(error))
         break
     answer["events"] = provable(pages)

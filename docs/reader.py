@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads logs by what docs/format.md says, recomputes every leaf hash and the root, and prints them as JSON, a line each.
 
-usage: reader.py LOG...     Needs Debian's python3-lmdb. Opens everything read-only; writes nothing.
+usage: reader.py LOG...     Needs Debian's python3-lmdb, and libzstd for a sealed log. Opens everything read-only; writes nothing.
 """
 import hashlib
 import json
@@ -10,6 +10,9 @@ import struct
 import sys
 
 import lmdb
+
+sys.dont_write_bytecode = True
+import blocks
 
 LEAST = -(1 << 63)
 
@@ -69,10 +72,10 @@ class Log:
                 sys.exit("a part of a log: the leaves from %d on are one hash" % first)
             for place in range((len(run) - 13) // 32):
                 hashes[first + place] = run[13 + 32 * place : 45 + 32 * place]
-        for key, record in self.rows("events", sealed=False):
-            sequence = struct.unpack(">Q", key)[0]
-            assert sequence not in hashes, "sequence %d is held and dropped" % sequence
-            hashes[sequence] = self.leaf_hash(sequence, record, lanes)
+        for key, value in self.rows("events", sealed=False):
+            for sequence, record in blocks.records(key, value):
+                assert sequence not in hashes, "sequence %d is held and dropped" % sequence
+                hashes[sequence] = self.leaf_hash(sequence, record, lanes)
         for sequence in range(1, len(hashes) + 1):
             yield hashes[sequence]
 

@@ -43,7 +43,7 @@ struct LogTool: ParsableCommand {
             CommandGroup(
                 name: "Keep",
                 subcommands: [
-                    CompactCommand.self, PolicyCommand.self, RedactCommand.self, ForgetCommand.self,
+                    CompactCommand.self, SealCommand.self, PolicyCommand.self, RedactCommand.self, ForgetCommand.self,
                     VerifyCommand.self,
                     SalvageCommand.self,
                     RootCommand.self, ProveCommand.self,

@@ -28,6 +28,7 @@ import Testing
         case conflict(Int)
         case reopen
         case drop([Int])
+        case seal(Int)
         case readAt(Int)
         case clock(Int)
         case bookmark(UInt8)
@@ -35,7 +36,7 @@ import Testing
 
         init(using random: inout SeededGenerator) {
             let number = Int.random(in: 0..<10_000, using: &random)
-            switch Int.random(in: 0..<20, using: &random) {
+            switch Int.random(in: 0..<22, using: &random) {
             case 0...7: self = .append((0..<Int.random(in: 1...60, using: &random)).map { _ in random.number() })
             case 8, 9: self = .repeatOne(number)
             case 10, 11: self = .conflict(number)
@@ -44,6 +45,7 @@ import Testing
             case 14, 15: self = .readAt(number)
             case 16, 17: self = .clock(number)
             case 18: self = .bookmark(UInt8(truncatingIfNeeded: number))
+            case 19, 20: self = .seal(number)
             default: self = .copy
             }
         }
@@ -56,6 +58,8 @@ import Testing
         var leafHashes: [Hash256] = []
         /// Which rewrite dropped the event of a place, if one did.
         var rewrites: [Int: Int] = [:]
+        /// The last sequence that was sealed; all up to there is, and nothing behind it.
+        var sealed = 0
         var bookmark: [UInt8]?
         var nextKey = 0
 
@@ -122,6 +126,7 @@ import Testing
             case .conflict(let number): try conflict(number)
             case .reopen: store = try EventStore.open(at: store.path)
             case .drop(let numbers): try drop(numbers)
+            case .seal(let number): try seal(number)
             case .readAt(let number): try readAt(number)
             case .clock(let number): try clock(number)
             case .bookmark(let byte):
@@ -189,6 +194,33 @@ import Testing
             model.leafHashes.append(try store.read { try $0.leafHash(at: head.next) })
         }
 
+        /// Seals what came before the time of an event, or all.
+        private mutating func seal(_ number: Int) throws {
+            let head = model.drafts.count
+            guard head > 0 else { return }
+            let time =
+                number % 5 == 0 ? nil : try store.read { try $0.clock(at: SequenceNumber(UInt64(number % head + 1))) }
+            var last = time == nil ? head : 0
+            if let time {
+                // The clock never falls.
+                var end = head + 1
+                while end - last > 1 {
+                    let middle = (last + end) / 2
+                    if model.clock(at: middle).map({ $0 < time }) ?? true { last = middle } else { end = middle }
+                }
+            }
+            let result = try store.seal(time.map { .before($0) } ?? .all, now: Timestamp(seconds: 1), mustShrink: false)
+            guard last > model.sealed,
+                (model.sealed..<last).contains(where: { model.drafts[$0] != nil && !model.isDropped($0) })
+            else {
+                return try expect(result == nil, "the answer to sealing nothing")
+            }
+            try expect(result?.through.rawValue == UInt64(last), "the last sequence that was sealed")
+            model.sealed = last
+            model.drafts.append(nil)
+            model.leafHashes.append(try store.read { try $0.leafHash(at: SequenceNumber(UInt64(head) + 1)) })
+        }
+
         private func readAt(_ number: Int) throws {
             guard !model.drafts.isEmpty else { return }
             let place = number % model.drafts.count
@@ -217,6 +249,11 @@ import Testing
         func checkAll() throws {
             let report = try store.verify()
             try expect(report.isIntact, "a verified log, \(report.damage?.description ?? "")")
+            let sealed = (0..<model.sealed).count { !model.isDropped($0) }
+            try expect(report.sealed == UInt64(sealed), "the number of sealed events")
+            try expect(try store.statistics().sealed == report.sealed, "the number of sealed events in the statistics")
+            let held = model.drafts.indices.count { !model.isDropped($0) }
+            try expect(try store.statistics().held == UInt64(held), "the number of held events")
             var expected: [UInt64] = []
             for place in model.drafts.indices where !model.isDropped(place) {
                 expected.append(UInt64(place) + 1)

@@ -79,6 +79,10 @@ import Testing
             var plan = try RewritePlan.dropping(dropped.map(\.rawValue), decidedAt: head)
             plan.facts = ["state": Array("facts of round \(round)".utf8), "only \(round)": [UInt8(round)]]
             if round == compactions { plan.facts["only 1"] = [] }
+            // Of two seeds of three, some lie in blocks; what is restored goes between them.
+            var sealing = SeededGenerator(seed: seed &* 100 &+ UInt64(round))
+            let through = UInt64.random(in: 0...head.rawValue, using: &sealing)
+            plan.sealsThrough = seed.isMultiple(of: 3) ? .zero : SequenceNumber(through)
             var file: ArchiveFile?
             _ = try log.store.rewrite(plan) { _ in
                 file = try log.store.read {

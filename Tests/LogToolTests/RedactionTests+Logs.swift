@@ -33,10 +33,12 @@ extension RedactionTests {
     static func log(
         of events: [RecordedEvent],
         in directory: TemporaryDirectory,
-        _ name: String = "L"
+        _ name: String = "L",
+        isSealed: Bool = false
     ) throws -> EventStore {
         let store = try EventStore.openOrCreate(at: directory.path(name))
         _ = try store.append(events.map { DraftEvent(again: $0) })
+        if isSealed { _ = try store.seal(.all, now: Timestamp(seconds: 1_770_000_000), mustShrink: false) }
         return store
     }
 

@@ -140,14 +140,19 @@ extension AppendTransaction {
     ///
     /// - Throws: `keyConflict` if kind or payload differ.
     private func isHeld(_ event: PreparedEvent, at sequence: UInt64) throws -> Bool {
-        let (record, lane): (Record, Lane)
         if sequence > base {
             let other = pending[Int(sequence - base - 1)]
-            (record, lane) = (other.record, other.lane)
-        } else {
-            guard let held = try reader.record(at: sequence) else { return false }
-            (record, lane) = (held, try reader.lane(held.laneNumber))
+            return try isSame(event, other.record, other.lane, sequence)
         }
+        return try reader.withRecord(at: sequence) { held in
+            try isSame(event, held, try reader.lane(held.laneNumber), sequence)
+        } ?? false
+    }
+
+    /// Whether a record is the event's, by its key.
+    ///
+    /// - Throws: `EventLogError` with code `conflict` if it has the key and another content.
+    private func isSame(_ event: PreparedEvent, _ record: Record, _ lane: Lane, _ sequence: UInt64) throws -> Bool {
         guard event.hasKey(of: record, in: lane) else { return false }
         guard record.holding == .redacted || event.hasContent(of: record, in: lane) else {
             throw conflict(event, sequence)

@@ -1,4 +1,4 @@
-/// One value of the table `events`: everything of an event but its sequence, which is the key (I2).
+/// One value of the table `events`, or one part of a `SealedBlock`: everything of an event but its sequence, which is the key (I2).
 ///
 /// ```
 /// u8 1 ‖ u8 state ‖ u32 lane ‖ i64 recordedAt ‖ u8 key length ‖ 32 leaf hash
@@ -11,7 +11,7 @@ struct Record {
     static let version: UInt8 = 1
     static let saltBytes = 16
     /// Everything before the salt or commitment.
-    private static let fixedBytes = 47
+    static let fixedBytes = 47
 
     let bytes: UnsafeRawBufferPointer
     let holding: EventHolding
@@ -67,8 +67,11 @@ struct Record {
 
     /// The salt of a whole event, or `nil`.
     var salt: UnsafeRawBufferPointer? {
-        holding == .whole ? UnsafeRawBufferPointer(rebasing: bytes[Self.fixedBytes..<keyStart]) : nil
+        holding == .whole ? secret : nil
     }
+
+    /// What stands before the key: the salt of a whole event, the commitment of a redacted one.
+    var secret: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[Self.fixedBytes..<keyStart]) }
 
     /// The commitment: computed if the event is whole, stored if it is redacted.
     var commitment: Hash256 {
@@ -116,6 +119,36 @@ extension Record {
         room.storeBytes(of: UInt8(clamping: key.count), toByteOffset: 14, as: UInt8.self)
         UnsafeMutableRawBufferPointer(rebasing: room[start...]).copyMemory(from: key)
         UnsafeMutableRawBufferPointer(rebasing: room[(start + key.count)...]).copyMemory(from: payload)
+    }
+
+    /// Writes a whole record into room of exactly its size.
+    ///
+    /// - Parameters:
+    ///   - holding: `whole` or `redacted`.
+    ///   - hash: the 32 bytes of the leaf hash.
+    ///   - secret: as `secret` of the record.
+    ///   - key: of at most 255 bytes; empty means none.
+    static func write(
+        to room: UnsafeMutableRawBufferPointer,
+        holding: EventHolding,
+        lane: UInt32,
+        recordedAt: Int64,
+        hash: UnsafeRawBufferPointer,
+        secret: UnsafeRawBufferPointer,
+        key: UnsafeRawBufferPointer,
+        payload: UnsafeRawBufferPointer
+    ) {
+        let keyStart = fixedBytes + secret.count
+        assert(hash.count == 32 && room.count == keyStart + key.count + payload.count, "a record fills its room")
+        room.storeBytes(of: version, as: UInt8.self)
+        room.storeBytes(of: holding.rawValue, toByteOffset: 1, as: UInt8.self)
+        room.storeBytes(of: lane.bigEndian, toByteOffset: 2, as: UInt32.self)
+        room.storeBytes(of: recordedAt.bigEndian, toByteOffset: 6, as: Int64.self)
+        room.storeBytes(of: UInt8(clamping: key.count), toByteOffset: 14, as: UInt8.self)
+        UnsafeMutableRawBufferPointer(rebasing: room[15...]).copyMemory(from: hash)
+        UnsafeMutableRawBufferPointer(rebasing: room[fixedBytes...]).copyMemory(from: secret)
+        UnsafeMutableRawBufferPointer(rebasing: room[keyStart...]).copyMemory(from: key)
+        UnsafeMutableRawBufferPointer(rebasing: room[(keyStart + key.count)...]).copyMemory(from: payload)
     }
 
     /// Fills in what `write` left open. The offsets are those of the layout above.

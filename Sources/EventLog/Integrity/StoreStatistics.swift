@@ -4,6 +4,8 @@ public struct StoreStatistics: Hashable, Sendable {
     public let head: SequenceNumber
     /// Events whose envelope and payload, original or substitute, are held.
     public let held: UInt64
+    /// Held events that lie in compressed blocks.
+    public let sealed: UInt64
     /// Events that are not held: dropped, or missing in a part.
     public let dropped: UInt64
     /// How many different triples of source, kind and attributes there are.
@@ -35,11 +37,12 @@ extension EventStore {
             let readers = generation.environment.readers()
             let oldest = readers.min { $0.transaction < $1.transaction }
             return try generation.read { reader in
-                let held = try reader.view.count(of: reader.tables.events)
+                let held = try reader.heldCount()
                 let head = try reader.head()
                 return StoreStatistics(
                     head: SequenceNumber(head),
                     held: held,
+                    sealed: try reader.sealing()?.events ?? 0,
                     dropped: head - min(held, head),
                     lanes: try reader.view.count(of: reader.tables.lanes),
                     generation: generation.number,

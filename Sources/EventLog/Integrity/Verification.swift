@@ -11,6 +11,9 @@ struct Verification {
     private var clock = Clock.none
     /// Whether the time of each leaf since the last node is known. A run of dropped events has only its greatest.
     private var isClockExact = true
+    /// The blocks and the events in them so far; the last sequence of a block.
+    private var sealing = Sealing(through: 0)
+    private let decompressor = BlockDecompressor()
     /// Collects dropped and redacted events and acts; compares them once all events are read.
     private var gaps = GapExplanation()
     /// The sequences of dropped events, for the check of their keys.
@@ -107,9 +110,33 @@ extension Verification {
         guard key.count == 8, let sequence = key.bigEndian(as: UInt64.self) else {
             throw reader.damaged("a key of the table events is malformed")
         }
-        guard let record = Record(value) else {
-            throw reader.damaged("the record of sequence \(sequence) is malformed")
+        if let record = Record(value) {
+            try check(record, sequence, &lanes)
+        } else if let block = SealedBlock.open(value, last: sequence, with: decompressor) {
+            try check(block, &lanes)
+        } else {
+            let what = SealedBlock.isBlock(value) ? "the block of events up to" : "the record of sequence"
+            throw reader.damaged("\(what) \(sequence) is malformed")
         }
+    }
+
+    /// Checks the events of a block, which stands before all records.
+    @inline(never)
+    private mutating func check(_ block: SealedBlock, _ lanes: inout LaneLookup) throws {
+        guard report.whole + report.redacted == sealing.events else {
+            throw stop("a block lies behind an event that is not sealed", at: expected)
+        }
+        for (place, sequence) in block.sequences.enumerated() {
+            guard let record = block.record(at: place) else { throw stop("its record is malformed", at: sequence) }
+            try check(record, sequence, &lanes)
+        }
+        sealing.blocks += 1
+        sealing.events += UInt64(block.sequences.count)
+        sealing.through = block.sequences.last ?? 0
+    }
+
+    @inline(__always)
+    private mutating func check(_ record: Record, _ sequence: UInt64, _ lanes: inout LaneLookup) throws {
         try passGaps(before: sequence)
         guard sequence == expected else { throw stop("it is neither held nor dropped", at: min(expected, sequence)) }
         try check(record, lanes.lane(record.laneNumber), sequence)
@@ -255,14 +282,18 @@ extension Verification {
         }
     }
 
-    private func checkCounts() throws {
+    private mutating func checkCounts() throws {
         let nodes = try reader.view.count(of: reader.tables.nodes)
         guard nodes == report.head.rawValue / TreeNode.leafCount else {
             throw stop("\(nodes) tree nodes are there, expected \(report.head.rawValue / TreeNode.leafCount)")
         }
         let events = try reader.view.count(of: reader.tables.events)
-        guard events == report.whole + report.redacted else {
-            throw stop("the table events says \(events) entries, found \(report.whole + report.redacted)")
-        }
+        let found = report.whole + report.redacted - sealing.events + sealing.blocks
+        guard events == found else { throw stop("the table events says \(events) entries, found \(found)") }
+        let said = try reader.sealing()
+        guard (said?.blocks ?? 0, said?.events ?? 0) == (sealing.blocks, sealing.events),
+            sealing.through <= said?.through ?? 0
+        else { throw stop("what is sealed is not what meta says") }
+        report.sealed = sealing.events
     }
 }

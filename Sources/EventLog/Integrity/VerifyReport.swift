@@ -30,6 +30,8 @@ public struct VerifyReport: Hashable, Sendable {
     public var whole: UInt64 = 0
     /// Events whose payload is a substitute.
     public var redacted: UInt64 = 0
+    /// Events among both that lie in compressed blocks.
+    public var sealed: UInt64 = 0
     /// Events that rewrites have dropped: the log holds only their leaf hashes.
     public var dropped: UInt64 = 0
     /// Events that a part of a log lacks.

@@ -223,7 +223,7 @@ extension HeldKeys {
     private func rebuildInMemory(_ reader: LogReader) throws {
         flusher?.giveUp()
         let written = try reader.head()
-        var all = KeyIndex(capacity: Int(clamping: try reader.view.count(of: reader.tables.events)))
+        var all = KeyIndex(capacity: Int(clamping: try reader.heldCount()))
         for entry in recent.sorted() where entry.sequence > written { all.insert(entry.hash, entry.sequence) }
         if written > 0 {
             var lanes = LaneLookup(reader)

@@ -68,8 +68,7 @@ private struct KeySearch {
             for hash in sought.keys.sorted() {
                 let found = try stored.runs.sequences(of: hash, by: hasher.secret, covered: stored.list.covered)
                 for sequence in found {
-                    guard let record = try reader.record(at: sequence) else { continue }
-                    try look(at: record, sequence, &lanes)
+                    _ = try reader.withRecord(at: sequence) { try look(at: $0, sequence, &lanes) }
                 }
             }
             return stored.list.covered

@@ -1,4 +1,4 @@
-/// One held event, borrowed from the map for the length of a call. `key`, `envelope` and `copied` make new values with
+/// One held event, lent for the length of a call. `key`, `envelope` and `copied` make new values with
 /// each call; nothing else allocates memory.
 public struct EventView: ~Copyable {
     /// The event's place in the log.
@@ -7,16 +7,22 @@ public struct EventView: ~Copyable {
     /// Unmanaged, so that an event costs no reference counting. The maker of the view keeps the lane alive: through the
     /// generation's `LaneTable`, which drops none, or with `withExtendedLifetime`.
     private let laneReference: Unmanaged<Lane>
-    /// Lies in the map or in bytes that the maker of the view holds; valid as long as the view.
+    /// Lies in the map, in an opened block, or in bytes that the maker of the view holds; valid as long as the view.
     @usableFromInline let payload: UnsafeRawBufferPointer
+    private let block: Unmanaged<SealedBlock>?
 
     @inline(__always)
-    init(sequence: UInt64, record: Record, lane: Unmanaged<Lane>) {
+    init(sequence: UInt64, record: Record, lane: Unmanaged<Lane>, block: Unmanaged<SealedBlock>? = nil) {
         self.sequence = SequenceNumber(sequence)
         self.record = record
         laneReference = lane
         payload = record.payload
+        self.block = block
     }
+
+    /// What keeps the payload's bytes in memory, if they are no bytes of the map, which the session keeps: who uses them behind the
+    /// call must hold it.
+    package var payloadOwner: AnyObject? { block?.takeUnretainedValue() }
 
     var lane: Lane { laneReference.takeUnretainedValue() }
 

@@ -16,6 +16,8 @@ final class Generation: Sendable {
     let derived = Mutex<DerivedStore?>(nil)
     /// The upper levels of its hash tree, filled on demand.
     let upperTree = UpperTree()
+    /// The blocks of sealed events that were opened last.
+    let blocks = OpenBlocks()
     /// The substitutes that the acts of its rewrites name, filled on demand.
     let substitutes = KnownSubstitutes()
 

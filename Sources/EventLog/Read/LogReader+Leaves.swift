@@ -93,7 +93,7 @@ extension LogReader {
 
     /// The leaf hash of one event, held or dropped.
     func leafHash(at sequence: UInt64) throws -> Hash256 {
-        if let record = try record(at: sequence) { return record.leafHash }
+        if let hash = try withRecord(at: sequence, { $0.leafHash }) { return hash }
         var found: Hash256?
         try forEachLeaf(in: sequence...sequence) { found = $0.hash }
         guard let found else { throw damaged("sequence \(sequence) is missing") }

@@ -14,6 +14,9 @@ struct LogReader {
     /// The substitutes that acts name.
     var substitutes: KnownSubstitutes { generation.substitutes }
 
+    /// The blocks that were opened last.
+    private var blocks: OpenBlocks { generation.blocks }
+
     init(_ view: TransactionView, of generation: Generation) {
         self.view = view
         tables = generation.tables
@@ -89,12 +92,34 @@ extension LogReader {
         return try gapRun(at: gap)?.last ?? event
     }
 
-    /// The record of a held event, borrowed from the map; `nil` if the sequence is not held.
-    func record(at sequence: UInt64) throws -> Record? {
-        let bytes = try withKey(sequence) { try view.value(of: $0, in: tables.events) }
-        guard let bytes else { return nil }
-        guard let record = Record(bytes) else { throw damaged("the record of sequence \(sequence) is malformed") }
-        return record
+    /// Lends the record of a held event, in the map or in a block that was opened; `nil` if the sequence is not held. The record
+    /// must not leave `body`.
+    func withRecord<Result>(at sequence: UInt64, _ body: (Record) throws -> Result) throws -> Result? {
+        if let value = try withKey(sequence, { try view.value(of: $0, in: tables.events) }), !SealedBlock.isBlock(value)
+        {
+            guard let record = Record(value) else { throw damaged("the record of sequence \(sequence) is malformed") }
+            return try body(record)
+        }
+        // A block stands under the sequence of its last event.
+        var cursor = try Cursor(view, tables.events)
+        guard try cursor.seek(atLeast: sequence), SealedBlock.isBlock(cursor.value) else { return nil }
+        let block = try block(under: cursor)
+        let place = block.place(atLeast: sequence)
+        guard place < block.sequences.count, block.sequences[place] == sequence else { return nil }
+        return try withExtendedLifetime(block) {
+            guard let record = block.record(at: place) else { throw damaged("sequence \(sequence) is malformed") }
+            return try body(record)
+        }
+    }
+
+    /// The event at a sequence, copied; `nil` if it is not held.
+    func event(at sequence: UInt64) throws -> RecordedEvent? {
+        try withRecord(at: sequence) { record in
+            let lane = try lane(record.laneNumber)
+            return withExtendedLifetime(lane) {
+                EventView(sequence: sequence, record: record, lane: .passUnretained(lane)).copied()
+            }
+        }
     }
 
     /// The lane with a number. Reads lanes that were added since the last call.
@@ -139,12 +164,21 @@ extension LogReader {
     }
 
     /// Passes the held events of a closed range to `body` in order; `body` returns false to stop. Does not notice a
-    /// sequence that is neither held nor dropped; `forEachLeaf` does. Prefetches the next events
-    /// (`docs/decisions/0015-walks-ask-for-bytes-early.md`).
+    /// sequence that is neither held nor dropped; `forEachLeaf` does.
     @inline(__always)
     func forEachRecord(
         in range: ClosedRange<UInt64>,
         _ body: (UInt64, Record) throws -> Bool
+    ) throws {
+        try forEachRecord(in: range, placed: { sequence, record, _ in try body(sequence, record) })
+    }
+
+    /// Does so, and tells where each record lies. Prefetches the next events
+    /// (`docs/decisions/0015-walks-ask-for-bytes-early.md`).
+    @inline(__always)
+    func forEachRecord(
+        in range: ClosedRange<UInt64>,
+        placed body: (UInt64, Record, RecordPlace) throws -> Bool
     ) throws {
         let pageBytes = Int(try view.statistics(of: tables.events).pageSize)
         var cursor = try Cursor(view, tables.events)
@@ -154,13 +188,59 @@ extension LogReader {
             guard let sequence = cursor.key.bigEndian(as: UInt64.self), cursor.key.count == 8 else {
                 throw damaged("a key of the table events is malformed")
             }
-            if sequence > range.upperBound { return }
-            guard let record = Record(cursor.value) else {
-                throw damaged("the record of sequence \(sequence) is malformed")
+            if let record = Record(cursor.value) {
+                if sequence > range.upperBound { return }
+                guard try body(sequence, record, RecordPlace(stored: record.bytes, block: nil)) else { return }
+            } else {
+                guard try walk(block: cursor, in: range, body) else { return }
+                if sequence >= range.upperBound { return }
             }
-            guard try body(sequence, record) else { return }
             found = try cursor.advance()
         }
+    }
+
+    /// Passes the events of a range that the block at a cursor holds to `body`. False if `body` stopped.
+    @inline(never)
+    private func walk(
+        block cursor: borrowing Cursor,
+        in range: ClosedRange<UInt64>,
+        _ body: (UInt64, Record, RecordPlace) throws -> Bool
+    ) throws -> Bool {
+        let block = try block(under: cursor)
+        let place = RecordPlace(stored: cursor.value, block: .passUnretained(block))
+        return try withExtendedLifetime(block) {
+            for index in block.place(atLeast: range.lowerBound)..<block.sequences.count {
+                let sequence = block.sequences[index]
+                if sequence > range.upperBound { break }
+                guard let record = block.record(at: index) else { throw damaged("sequence \(sequence) is malformed") }
+                guard try body(sequence, record, place) else { return false }
+            }
+            return true
+        }
+    }
+
+    /// The block at a cursor, opened.
+    ///
+    /// - Throws: `EventLogError` with code `damaged` if the value is neither a record nor a block.
+    private func block(under cursor: borrowing Cursor) throws -> SealedBlock {
+        let last = cursor.key.bigEndian(as: UInt64.self) ?? 0
+        guard let block = blocks.block(cursor.value, last: last) else {
+            throw damaged(
+                SealedBlock.isBlock(cursor.value)
+                    ? "the block of events up to \(last) is damaged" : "the record of sequence \(last) is malformed"
+            )
+        }
+        return block
+    }
+
+    /// What is sealed; `nil` where nothing is.
+    func sealing() throws -> Sealing? { try meta(MetaName.sealed).flatMap { Sealing($0) } }
+
+    /// How many events are held.
+    func heldCount() throws -> UInt64 {
+        let entries = try view.count(of: tables.events)
+        guard let sealing = try sealing() else { return entries }
+        return entries &- sealing.blocks &+ sealing.events
     }
 
     /// Passes the runs of dropped or missing events that begin in a closed range to `body`, which returns false to

@@ -29,7 +29,7 @@ struct LogTables {
 
 /// The names in the table `meta`.
 enum MetaName {
-    static let all = [identity, successor, decidedAt, acts, part]
+    static let all = [identity, successor, decidedAt, acts, part, sealed]
 
     /// The log's sixteen bytes, as in FORMAT.
     static let identity = "identity"
@@ -41,4 +41,7 @@ enum MetaName {
     static let acts = "acts"
     /// One byte, 1: the log is a part, which lacks some events of another log. Absent in a whole log.
     static let part = "part"
+    /// u64 ‖ u64 ‖ u64: the last sequence that is sealed, how many blocks the table `events` has, and how many events they hold.
+    /// Absent where nothing is sealed.
+    static let sealed = "sealed"
 }

@@ -54,8 +54,10 @@ extension ReadSession {
         guard let note = try? bookmark(of: .logtool) else { return [:] }
         for start in stride(from: 0, to: note.count - note.count % 8, by: 8) {
             let sequence = note[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            guard (1...head.rawValue).contains(sequence), let record = try reader.record(at: sequence) else { continue }
-            for (value, act) in newest where act.lane == record.laneNumber {
+            guard (1...head.rawValue).contains(sequence),
+                let lane = try reader.withRecord(at: sequence, { $0.laneNumber })
+            else { continue }
+            for (value, act) in newest where act.lane == lane {
                 sequences[value] = max(sequences[value] ?? 0, sequence)
             }
         }

@@ -47,21 +47,16 @@ public struct ReadSession: ~Copyable {
     ///   neither held nor dropped.
     public func event(at sequence: SequenceNumber) throws -> RecordedEvent? {
         try checkPlace(sequence)
-        guard let record = try reader.record(at: sequence.rawValue) else {
-            // `leafHash(at:)` throws where no run covers the sequence.
-            if try reader.gapRun(at: sequence.rawValue) == nil { _ = try reader.leafHash(at: sequence.rawValue) }
-            return nil
-        }
-        let lane = try reader.lane(record.laneNumber)
-        return withExtendedLifetime(lane) {
-            EventView(sequence: sequence.rawValue, record: record, lane: .passUnretained(lane)).copied()
-        }
+        if let event = try reader.event(at: sequence.rawValue) { return event }
+        // `leafHash(at:)` throws where no run covers the sequence.
+        if try reader.gapRun(at: sequence.rawValue) == nil { _ = try reader.leafHash(at: sequence.rawValue) }
+        return nil
     }
 
     /// Passes the held events of a closed range to `body` in sequence order; `body` returns false to stop.
     ///
-    /// Nothing is copied or allocated per event: payloads are borrowed from the map, whose pages the process gives back behind the
-    /// walk.
+    /// Nothing is copied or allocated per event: payloads are lent from the map, whose pages the process gives back behind the
+    /// walk, or from a block of sealed events.
     public func forEachEvent(
         in range: ClosedRange<SequenceNumber>,
         _ body: (borrowing EventView) throws -> Bool
@@ -69,16 +64,20 @@ public struct ReadSession: ~Copyable {
         var lanes = LaneLookup(reader)
         var passed = MapRelease()
         defer { passed.finish() }
-        try reader.forEachRecord(in: range.lowerBound.rawValue...range.upperBound.rawValue) { sequence, record in
-            passed.pass(record.bytes)
-            return try body(EventView(sequence: sequence, record: record, lane: try lanes.reference(record.laneNumber)))
-        }
+        try reader.forEachRecord(
+            in: range.lowerBound.rawValue...range.upperBound.rawValue,
+            placed: { sequence, record, place in
+                passed.pass(place.stored)
+                let lane = try lanes.reference(record.laneNumber)
+                return try body(EventView(sequence: sequence, record: record, lane: lane, block: place.block))
+            }
+        )
     }
 
     /// How much of an event is held. `dropped` also for an event that a part lacks.
     public func holding(at sequence: SequenceNumber) throws -> EventHolding {
         try checkPlace(sequence)
-        return try reader.record(at: sequence.rawValue)?.holding ?? .dropped
+        return try reader.withRecord(at: sequence.rawValue) { $0.holding } ?? .dropped
     }
 
     /// The RFC 6962 leaf hash of an event, also of a dropped one.

@@ -102,8 +102,9 @@ extension LogReader {
     private func names(in acts: [UInt64]) throws -> SubstituteNames {
         var names = SubstituteNames()
         for act in acts {
-            guard let found = try record(at: act), try lane(found.laneNumber).isAct else { continue }
-            names.add(UnsafeRawBufferPointer(found.payload), of: act)
+            _ = try withRecord(at: act) { found in
+                if try lane(found.laneNumber).isAct { names.add(found.payload, of: act) }
+            }
         }
         return names
     }

@@ -118,8 +118,9 @@ extension EventStore {
         RewriteResult(
             act: SequenceNumber(act),
             generation: target.number,
-            heldBefore: try reader.view.count(of: reader.tables.events),
-            heldAfter: try target.read { try $0.view.count(of: $0.tables.events) } - UInt64(plan.earlierActs.count) - 1,
+            heldBefore: try reader.heldCount(),
+            heldAfter: try target.read { try $0.heldCount() } - UInt64(plan.earlierActs.count) - 1,
+            sealedAfter: try target.read { try $0.sealing()?.events ?? 0 },
             bytesBefore: bytes.before,
             bytesAfter: bytes.after,
             isRefused: plan.mustShrink && bytes.after > bytes.before

@@ -1,7 +1,7 @@
 /// Copies a generation into a new one, dropping and redacting events as a plan says.
 ///
-/// Everything else is copied byte for byte: sequences, lane numbers, leaf hashes, tree nodes and older gaps stay (I1,
-/// I2). Everything is written once; only the list of acts, which the proof needs, is replaced once the act is known. Use
+/// Everything else is copied as it is: sequences, lane numbers, leaf hashes, tree nodes and older gaps stay (I1,
+/// I2). Events that are sealed, or that the plan seals, go into blocks (`SealedBlock`). Everything is written once; only the list of acts, which the proof needs, is replaced once the act is known. Use
 /// it from one thread at a time. After an error the new generation is of no use.
 final class GenerationCopy {
     private let plan: RewritePlan
@@ -10,6 +10,8 @@ final class GenerationCopy {
     private let restoration: Restoration?
     /// The number of this rewrite, counted from 1.
     private let rewrite: UInt32
+    /// Takes the events that lie in blocks; `nil` until the old generation says how far these reach.
+    private var sealer: BlockSealer?
     /// Receives the number of sequences copied so far and the total.
     private let progress: PageCheck.Progress?
     /// The last sequence copied, dropped ones included.
@@ -52,6 +54,8 @@ final class GenerationCopy {
         // Exactly: an array that grows by doubling would take three times the room.
         droppedKeys.reserveCapacity(plan.dropped.count)
         try copyMeta(reader)
+        let through = max(plan.sealsThrough.rawValue, try reader.sealing()?.through ?? 0)
+        sealer = try through > 0 ? BlockSealer(through: through) : nil
         try copyTail(reader)
         guard nextDropped == plan.dropped.count else {
             throw invalid("sequence \(plan.dropped[nextDropped]) is not held")
@@ -64,6 +68,10 @@ final class GenerationCopy {
         }
         try write { transaction, tables in
             try storeRun(transaction, tables)
+            if let sealing = try sealer?.finish(transaction, tables) {
+                try transaction.putMeta(sealing.bytes, named: MetaName.sealed, in: tables.meta)
+            }
+            sealer = nil
             try storeKeys(last..<droppedKeys.count, transaction, tables)
             droppedKeys = []
             try copyGaps(reader, transaction, tables)
@@ -135,9 +143,7 @@ extension GenerationCopy {
                 try copyEvents(reader, through: limit, &room, transaction, tables)
             } else if let bytes = try restoration?.takeRecord(reader) {
                 copiedHead += 1
-                try withKey(copiedHead) { key in
-                    try bytes.withUnsafeBytes { try transaction.append($0, at: key, in: tables.events) }
-                }
+                try bytes.withUnsafeBytes { try store($0, copiedHead, transaction, tables) }
                 room.take(bytes.count)
             }
         }
@@ -179,14 +185,23 @@ extension GenerationCopy {
             return try drop(record, sequence, reader, transaction, tables)
         }
         if sequence > plan.decidedAt.rawValue { try checkVoiding(record, sequence, reader) }
-        try withKey(sequence) { key in
-            if let substitute = plan.substitutes[SequenceNumber(sequence)] {
-                let redacted = record.redacted(with: substitute)
-                try redacted.withUnsafeBytes { try transaction.append($0, at: key, in: tables.events) }
-            } else {
-                try transaction.append(record.bytes, at: key, in: tables.events)
-            }
+        if let substitute = plan.substitutes[SequenceNumber(sequence)] {
+            let redacted = record.redacted(with: substitute)
+            try redacted.withUnsafeBytes { try store($0, sequence, transaction, tables) }
+        } else {
+            try store(record.bytes, sequence, transaction, tables)
         }
+    }
+
+    /// Stores a record, or adds it to the open block.
+    private func store(
+        _ bytes: UnsafeRawBufferPointer,
+        _ sequence: UInt64,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        if try sealer?.take(bytes, sequence, transaction, tables) == true { return }
+        try withKey(sequence) { try transaction.append(bytes, at: $0, in: tables.events) }
     }
 
     /// - Throws: `EventLogError` if the event voids the plan.

@@ -17,15 +17,18 @@ extension ReadSession {
     public func checkEvent(at sequence: SequenceNumber) throws {
         // Throws for a sequence outside the log, for which `record` would only return `nil`.
         _ = try holding(at: sequence)
-        guard let record = try reader.record(at: sequence.rawValue) else { return }
-        try reader.check(record, at: sequence.rawValue, in: try reader.lane(record.laneNumber))
+        _ = try reader.withRecord(at: sequence.rawValue) { record in
+            try reader.check(record, at: sequence.rawValue, in: try reader.lane(record.laneNumber))
+        }
     }
 
     /// The act that names the substitute of a redacted event; `nil` if the event is not redacted or no act names it.
     public func actRedacting(_ sequence: SequenceNumber) throws -> SequenceNumber? {
         _ = try holding(at: sequence)
-        guard let record = try reader.record(at: sequence.rawValue), record.holding == .redacted else { return nil }
-        return try reader.act(naming: record, at: sequence.rawValue).map { SequenceNumber($0) }
+        let act = try reader.withRecord(at: sequence.rawValue) { record in
+            record.holding == .redacted ? try reader.act(naming: record, at: sequence.rawValue) : nil
+        }
+        return act.flatMap { $0 }.map { SequenceNumber($0) }
     }
 
     /// Checks the leaf hashes up to a sequence: the root of each full block of 256 must equal the stored node. Hashes

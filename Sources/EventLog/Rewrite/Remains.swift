@@ -202,13 +202,13 @@ extension LogReader {
     ///
     /// - Throws: `EventLogError` with code `damaged`.
     func checkFacts() throws {
-        guard let act = try acts().last, let record = try record(at: act) else { return }
-        let payload = Array(record.payload)
+        guard let act = try acts().last, let event = try event(at: act) else { return }
+        let payload = event.payload
         // An act of an earlier program version names no facts, so there is nothing to compare.
         guard payload.contains(Array("\"remains\":{".utf8)) else { return }
         let hash = try Remains.factsHash(self)
         guard payload.contains(Array(Remains.naming(facts: hash).utf8)),
-            record.recomputedLeafHash(in: try lane(record.laneNumber)) == record.leafHash
+            try withRecord(at: act, { $0.recomputedLeafHash(in: try lane($0.laneNumber)) }) == event.leafHash
         else { throw damaged("the facts are not those that the act at \(act) names") }
     }
 }

@@ -220,9 +220,8 @@ extension Restoration {
         _ path: String
     ) throws {
         for act in acts {
-            guard let record = try reader.record(at: act) else { throw reader.damaged("the act at \(act) is missing") }
-            let lane = try reader.lane(record.laneNumber)
-            guard kinds.contains(lane.kind) else { continue }
+            guard let event = try reader.event(at: act) else { throw reader.damaged("the act at \(act) is missing") }
+            guard kinds.contains(event.envelope.kind) else { continue }
             let reason =
                 "the log was redacted since, by the act at \(act), and what is archived may hold the same texts"
             throw refused(archive, path, reason, at: act)
@@ -263,8 +262,9 @@ extension Restoration {
             }
             return
         }
-        guard let record = try reader.record(at: act) else { throw reader.damaged("the act at \(act) is missing") }
-        let payload = Array(record.payload)
+        guard let payload = try reader.event(at: act)?.payload else {
+            throw reader.damaged("the act at \(act) is missing")
+        }
         let sorted = facts.map { (name: Array($0.key.utf8), value: $0.value) }
             .sorted { $0.name.lexicographicallyPrecedes($1.name) }
         let names = [Remains.opening(decidedAt.rawValue), Remains.naming(facts: Remains.hash(facts: sorted))]

@@ -27,6 +27,9 @@ public struct RewritePlan: Sendable {
     /// Acts of these kinds change what the plan was made of: one that is appended after `decidedAt` stops the rewrite, and the
     /// log stays unchanged.
     public var voidedBy: Set<EventKind> = []
+    /// Events up to this sequence go into compressed blocks; those that lie in blocks already stay there. Reading gives the same.
+    /// Not behind `decidedAt`.
+    public var sealsThrough = SequenceNumber.zero
     /// Whether to leave the log unchanged if the new generation would take more bytes.
     public var mustShrink = false
 
@@ -68,6 +71,8 @@ public struct RewritePlan: Sendable {
             reason = "the dropped sequences do not ascend"
         } else if let last = dropped.last, last > decidedAt {
             reason = "sequence \(last) came after the decision at \(decidedAt)"
+        } else if sealsThrough > decidedAt {
+            reason = "events up to \(sealsThrough) would be sealed, behind the decision at \(decidedAt)"
         } else if let large = substitutes.first(where: { $0.value.count > EnvelopeLimits.payloadBytesMax })?.key {
             reason = "the substitute of sequence \(large) has more than \(EnvelopeLimits.payloadBytesMax) bytes"
         } else if facts.keys.contains(where: { !(1...255).contains($0.utf8.count) }) {
@@ -95,6 +100,8 @@ public struct RewriteResult: Hashable, Sendable {
     public let heldBefore: UInt64
     /// Held events after the rewrite, without its act.
     public let heldAfter: UInt64
+    /// Held events that lie in compressed blocks after the rewrite.
+    public let sealedAfter: UInt64
     /// Bytes on disk of the old data file.
     public let bytesBefore: UInt64
     /// Bytes on disk of the new data file.

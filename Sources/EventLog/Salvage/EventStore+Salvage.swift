@@ -109,7 +109,7 @@ extension EventStore {
         }
         let dropped = parts.runs.values.reduce(0 as UInt64) { $0 &+ $1.count }
         if let events = evidence.counts[LogTables.events], let nodes = evidence.counts[LogTables.nodes] {
-            let (counted, overflow) = events.addingReportingOverflow(dropped)
+            let (counted, overflow) = parts.heldCount(entries: events).addingReportingOverflow(dropped)
             if !overflow, counted <= bound, counted / TreeNode.leafCount == nodes { head = max(head, counted) }
         }
         return head

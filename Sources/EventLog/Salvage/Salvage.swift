@@ -34,7 +34,7 @@ struct Salvage {
     /// Adds what the generation's files tell of that was not found.
     mutating func doubt(_ evidence: SalvageEvidence, and doubts: [String]) {
         report.doubts += doubts + evidence.doubts
-        if let count = evidence.counts[LogTables.events], count > report.held + report.lostCount {
+        if let count = evidence.counts[LogTables.events].map(parts.heldCount), count > report.held + report.lostCount {
             report.doubts.append("the tables count \(count) held events, and \(report.held) were found")
         }
         if !evidence.isWhole, let reason = remainsInDoubt { report.doubts.append(reason) }

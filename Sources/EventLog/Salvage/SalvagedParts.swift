@@ -29,7 +29,10 @@ struct SalvagedParts {
     init(_ file: DataFile, progress: PageCheck.Progress? = nil) throws {
         let scan = try PageScan(file)
         scan.forEachEntry(progress: { progress?($0, 2 * $1) }) { key, value in takeSmall(key, value) }
-        scan.forEachEntry(progress: { progress?($1 + $0, 2 * $1) }) { key, value in takeEvent(key, value) }
+        let decompressor = BlockDecompressor()
+        scan.forEachEntry(progress: { progress?($1 + $0, 2 * $1) }) { key, value in
+            takeEvent(key, value, decompressor)
+        }
         dropStrays()
     }
 
@@ -44,10 +47,19 @@ struct SalvagedParts {
         max(events.keys.max() ?? 0, runs.values.map(\.last).max() ?? 0)
     }
 
+    /// How many events a table `events` with so many entries holds.
+    func heldCount(entries: UInt64) -> UInt64 {
+        guard let sealing = meta[MetaName.sealed].flatMap({ Sealing($0) }), sealing.blocks <= entries else {
+            return entries
+        }
+        return entries - sealing.blocks &+ sealing.events
+    }
+
     /// The last sequence that anything found here tells of, also of events of which nothing else is left: what stands
     /// beside the events names sequences, and each tree node covers 256 of them.
     var claimedHead: UInt64 {
-        let numbers = [MetaName.decidedAt, MetaName.acts].flatMap { Self.numbers(meta[$0] ?? []) }
+        // The counts of sealed events are not above their last sequence.
+        let numbers = [MetaName.decidedAt, MetaName.acts, MetaName.sealed].flatMap { Self.numbers(meta[$0] ?? []) }
         let node = nodes.keys.max().map { $0 < 1 << 40 ? ($0 + 1) * TreeNode.leafCount : 0 } ?? 0
         return max(head, numbers.max() ?? 0, node, keys.lazy.map(\.sequence).max() ?? 0)
     }
@@ -133,19 +145,28 @@ struct SalvagedParts {
         meta[name] = value
     }
 
-    /// Takes an entry if it is a record whose lane is known. Of equal leaf hashes, one candidate that fits its bytes is
-    /// enough.
-    private mutating func takeEvent(_ key: [UInt8], _ value: [UInt8]) {
+    /// Takes an entry if it is a record whose lane is known, or a block of such records.
+    private mutating func takeEvent(_ key: [UInt8], _ value: [UInt8], _ decompressor: BlockDecompressor) {
         // The bound keeps sums of sequences within 64 bits; `checkHead` sets the real one.
-        guard key.count == 8, let sequence = key.withUnsafeBytes({ $0.bigEndian(as: UInt64.self) }), sequence > 0,
-            sequence < 1 << 48
+        guard key.count == 8, let last = key.withUnsafeBytes({ $0.bigEndian(as: UInt64.self) }), last > 0,
+            last < 1 << 48
         else { return }
-        let event = value.withUnsafeBytes { bytes -> Event? in
-            guard let record = Record(bytes), let lane = lanes[record.laneNumber] else { return nil }
-            let isRight = record.recomputedLeafHash(in: lane) == record.leafHash
-            return Event(leafHash: record.leafHash, record: isRight ? value : nil)
+        value.withUnsafeBytes { bytes in
+            if let record = Record(bytes) {
+                take(record, last)
+            } else if let block = SealedBlock.open(bytes, last: last, with: decompressor) {
+                for (place, sequence) in block.sequences.enumerated() {
+                    if let record = block.record(at: place) { take(record, sequence) }
+                }
+            }
         }
-        guard let event else { return }
+    }
+
+    /// Takes the record of an event. Of equal leaf hashes, one candidate that fits its bytes is enough.
+    private mutating func take(_ record: Record, _ sequence: UInt64) {
+        guard let lane = lanes[record.laneNumber] else { return }
+        let isRight = record.recomputedLeafHash(in: lane) == record.leafHash
+        let event = Event(leafHash: record.leafHash, record: isRight ? Array(record.bytes) : nil)
         let isKnown = events[sequence, default: []].contains { known in
             known.leafHash == event.leafHash && (known.record != nil || event.record == nil)
         }

@@ -52,12 +52,9 @@ struct PartMerge {
     }
 
     private func event(at sequence: UInt64) throws -> RecordedEvent {
-        guard let record = try reader.record(at: sequence) else {
+        guard let event = try reader.event(at: sequence) else {
             throw reader.damaged("sequence \(sequence) is missing")
         }
-        let lane = try reader.lane(record.laneNumber)
-        return withExtendedLifetime(lane) {
-            EventView(sequence: sequence, record: record, lane: .passUnretained(lane)).copied()
-        }
+        return event
     }
 }

@@ -35,6 +35,8 @@ public struct CompactionSummary: Sendable {
     public internal(set) var archive: ArchiveFile?
     /// Archives beside the log that the policy keeps no more, and that were removed.
     public internal(set) var removedArchives: [String] = []
+    /// How many events lie in compressed blocks afterwards, if the run was to seal any and did.
+    public internal(set) var sealed: UInt64?
 }
 
 /// Drops what a policy does not keep, after proving that the state stays the same (I13, I9).
@@ -52,13 +54,14 @@ public enum Compaction {
     ///   - leavesSmall: Whether to refuse a compaction after which the log would take more bytes.
     ///   - archiving: Where what is dropped is kept. The file is whole and synced before the log lets go of anything. A dry run
     ///     writes none.
+    ///   - sealing: Which of the kept events go into compressed blocks, in the same rewrite; `nil` for no further ones.
     ///   - keeping: The kept states among which the digest of the state before may be; `nil` for none. That digest only
     ///     saves hashing the rows that go.
     ///   - progress: Called now and then with the last folded event and the head: in passes over the log, to decide, and
     ///     over the kept events, to prove. The store's own `progress` reports the copying in between.
     /// - Throws: `ProjectionError.unproved` if the kept events and facts do not give the retained state; the log is
     ///   then unchanged. `EventLogError`.
-    /// - Returns: The figures. A log that needs all its events is left unchanged and gets no act.
+    /// - Returns: The figures. A log that needs all its events, and has none to seal, is left unchanged and gets no act.
     public static func run(
         _ store: EventStore,
         policy: RetentionPolicy,
@@ -67,6 +70,7 @@ public enum Compaction {
         scratch: String? = nil,
         leavesSmall: Bool = false,
         archiving: Archiving = .besideLog,
+        sealing: SealLimit? = nil,
         keeping: KeptStateOptions? = nil,
         progress: ((SequenceNumber, _ last: SequenceNumber) -> Void)? = nil
     ) throws -> CompactionSummary {
@@ -78,6 +82,7 @@ public enum Compaction {
             scratch: scratch,
             leavesSmall: leavesSmall,
             archiving: archiving,
+            sealing: sealing,
             keeping: keeping,
             options: ReplayOptions(),
             messagesMax: messagesMax,
@@ -94,26 +99,41 @@ public enum Compaction {
         scratch: String? = nil,
         leavesSmall: Bool = false,
         archiving: Archiving = .besideLog,
+        sealing: SealLimit? = nil,
         keeping: KeptStateOptions? = nil,
         options: ReplayOptions,
         messagesMax: Int,
         progress: ((SequenceNumber, _ last: SequenceNumber) -> Void)? = nil
     ) throws -> CompactionSummary {
-        let plan = try store.read {
-            let digest = Replay.keptDigest(of: $0, keeping)
-            return try Plan($0, policy, digest, options: options, messagesMax: messagesMax, progress: progress)
+        let (plan, sealsThrough) = try store.read { session in
+            let digest = Replay.keptDigest(of: session, keeping)
+            let plan = try Plan(session, policy, digest, options: options, messagesMax: messagesMax, progress: progress)
+            return (plan, try sealing.flatMap { try session.sealPoint($0) } ?? .zero)
         }
         guard let remainder = plan.remainder else {
             let bytes = try store.statistics().bytesOnDisk
-            return plan.summary(bytes: (bytes, bytes))
+            guard let sealing,
+                let sealed = try store.seal(
+                    sealing,
+                    now: now,
+                    isDryRun: isDryRun,
+                    scratch: scratch,
+                    mustShrink: leavesSmall
+                )
+            else { return plan.summary(bytes: (bytes, bytes)) }
+            if sealed.isRefused { return plan.refusal(bytes: sealed.bytes) }
+            var summary = plan.summary(bytes: sealed.bytes)
+            summary.sealed = sealed.sealed.after
+            return summary
         }
         let facts = [Replay.factName: remainder.facts, DropLedger.factName: remainder.ledger.bytes]
         var rewrite = RewritePlan(
             dropped: plan.dropped,
             decidedAt: plan.decidedAt,
-            act: plan.act(now: now),
+            act: plan.act(now: now, sealsThrough: sealsThrough),
             facts: facts
         )
+        rewrite.sealsThrough = sealsThrough
         rewrite.isDryRun = isDryRun
         rewrite.scratch = scratch
         rewrite.mustShrink = leavesSmall
@@ -132,6 +152,7 @@ public enum Compaction {
         // After an error the archive stays: the log may have let go of the events all the same.
         var summary = plan.summary(bytes: bytes)
         summary.archive = archive
+        if sealsThrough > .zero { summary.sealed = result.sealedAfter }
         if archive != nil, case .besideLog = archiving, let max = policy.archivesMax {
             // The compaction is done: one that cannot be removed stays.
             summary.removedArchives = ArchiveFile.prune(beside: store, keeping: max)
@@ -269,8 +290,9 @@ public enum Compaction {
 
         /// The act to append. Its payload names the dropped events by the hash of their ascending list (I7), and the
         /// decision by its head, which `DropLedger` refers to.
-        func act(now: Timestamp) -> DraftEvent {
+        func act(now: Timestamp, sealsThrough: SequenceNumber) -> DraftEvent {
             let payload = JSONValue.object([
+                "sealedThrough": sealsThrough > .zero ? .string(sealsThrough.description) : nil,
                 "keep": .int(policy.messagesPerChannel),
                 "policy": .object(policy.json),
                 "decidedAt": .string(decidedAt.description),

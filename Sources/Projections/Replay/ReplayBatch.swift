@@ -3,8 +3,8 @@ import EventLog
 /// Consecutive events that were read and are to be folded.
 ///
 /// `@unchecked Sendable` holds because one thread fills a batch, then hands it to another one that folds it, never both
-/// at once. It points to payloads in the map of a read session, so it must be folded before the session ends. A class,
-/// so that handing it over copies no events.
+/// at once. It points to payloads in the map of a read session, so it must be folded before the session ends; blocks of sealed
+/// events it holds itself. A class, so that handing it over copies no events.
 final class ReplayBatch: @unchecked Sendable {
     /// One plain frame. Without references, so that a batch is filled again without freeing anything.
     struct Step: BitwiseCopyable {
@@ -39,6 +39,8 @@ final class ReplayBatch: @unchecked Sendable {
     private let payloads: UnsafeMutablePointer<UnsafeRawBufferPointer>
     /// How many of the events are others: so many of `envelopes` are initialized.
     private var otherCount = 0
+    /// What keeps payloads in memory that do not lie in the map.
+    private var owners: [AnyObject] = []
 
     /// - Parameters:
     ///   - count: how many events it has room for.
@@ -74,6 +76,7 @@ final class ReplayBatch: @unchecked Sendable {
     @inline(__always)
     func add(_ event: borrowing EventView, payload: UnsafeRawBufferPointer, lane: Int, mayBePlain: Bool) {
         assert(count < countMax, "a full batch has no room for another event")
+        if let owner = event.payloadOwner, owners.last !== owner { owners.append(owner) }
         if mayBePlain, PlainFrameScanner.scan(payload, into: &plain[plainCount].frame) {
             plain[plainCount].event = EventReference(sequence: event.sequence, recordedAt: event.recordedAt)
             plain[plainCount].lane = lane
@@ -116,6 +119,7 @@ final class ReplayBatch: @unchecked Sendable {
         self.count = 0
         self.plainCount = 0
         otherCount = 0
+        if !owners.isEmpty { owners.removeAll(keepingCapacity: true) }
     }
 
     @inline(__always)

@@ -31,6 +31,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         Example("logtool compact chat.eventlog --dry-run --list", "every message that would go"),
         Example("logtool compact chat.eventlog", "keep what the policy says, and put the rest into an archive"),
         Example("logtool compact chat.eventlog --no-archive", "drop the rest for good"),
+        Example("logtool compact chat.eventlog --seal", "compress what stays as well"),
         Example("logtool compact chat.eventlog --keep 100 --json", "keep 100 this time, and report for scripts"),
     ]
 
@@ -43,6 +44,11 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
 
     @Flag(help: "With --dry-run: name every message that would go.")
     var list = false
+
+    @Flag(help: "Put the kept events into compressed blocks, in the same rewrite; see logtool help seal.")
+    var seal = false
+
+    @OptionGroup var age: SealAgeOptions
 
     @Flag(help: "Compact also a log that would take more bytes afterwards.")
     var force = false
@@ -63,6 +69,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         if list, !rewrite.dryRun {
             throw ValidationError("--list goes with --dry-run: what has gone has no name any more")
         }
+        if age.olderThan != nil, !seal { throw ValidationError("--older-than goes with --seal") }
         if noArchive, archive != nil { throw ValidationError("--archive and --no-archive exclude each other") }
     }
 
@@ -111,14 +118,16 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         scratch: String?,
         _ progress: Progress
     ) throws -> CompactionSummary {
-        try Compaction.run(
+        let now = SystemClock.now
+        return try Compaction.run(
             store,
             policy: policy,
-            now: SystemClock.now,
+            now: now,
             isDryRun: rewrite.dryRun,
             scratch: scratch,
             leavesSmall: !force,
             archiving: noArchive ? .none : archive.map { .file($0) } ?? .besideLog,
+            sealing: seal ? try age.limit(now: now) : nil,
             keeping: KeptStateOptions(build: ProgramIdentity.build),
             progress: { progress.report("folded \($0) of \($1)", done: Int($0.rawValue), total: Int($1.rawValue)) }
         )

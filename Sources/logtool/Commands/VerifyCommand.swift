@@ -158,6 +158,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         if !report.isIntact, report.head == .zero { return "damaged: before any event could be read" }
         var counts = ["\(report.whole) whole"]
         if report.redacted > 0 { counts.append("\(report.redacted) redacted") }
+        if report.sealed > 0 { counts.append("\(report.sealed) sealed") }
         if report.dropped > 0 { counts.append("\(report.dropped) dropped") }
         if report.missing > 0 { counts.append("\(report.missing) missing, since the log is a part") }
         let (state, root) = report.isIntact ? ("intact", ", root \(report.root)") : ("damaged", "")
@@ -175,6 +176,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
             "head": .string(report.head.description),
             "whole": .int(report.whole),
             "redacted": .int(report.redacted),
+            "sealed": report.sealed > 0 ? .int(report.sealed) : nil,
             "dropped": .int(report.dropped),
             "missing": report.missing > 0 ? .int(report.missing) : nil,
             "root": report.isIntact ? .string(Base64.encode(report.root.bytes)) : nil,

@@ -35,7 +35,7 @@ struct CompactionPrinter {
         }
         for message in gone ?? [] { try output.line(Self.line(message)) }
         try output.line("\(go): \(losses)")
-        try output.line("\(sizes(summary.bytes.before, summary.bytes.after)) on disk")
+        try output.line("\(sizes(summary.bytes.before, summary.bytes.after)) on disk\(sealed)")
         try output.line(quiet("digest before  \(summary.digestBefore)"))
         try output.line(quiet("digest after   \(summary.digest), proved: the kept events give the retained state"))
         try output.line(advice)
@@ -56,6 +56,9 @@ struct CompactionPrinter {
     /// For a log in which every event is needed.
     private func printNothing() throws {
         try output.line("nothing to drop: the state needs each of \(counted(summary.events.before, "event"))")
+        if summary.sealed != nil {
+            try output.line("\(sizes(summary.bytes.before, summary.bytes.after)) on disk\(sealed)")
+        }
         try output.line(quiet("digest \(summary.digest)"))
     }
 
@@ -97,6 +100,12 @@ struct CompactionPrinter {
             : "it would be kept nowhere else"
     }
 
+    /// `, 812 events sealed`, where the run was to seal any.
+    private var sealed: String {
+        summary.sealed.map { ", \(counted(Int(clamping: $0), "event")) \(isDryRun ? "would be sealed" : "sealed")" }
+            ?? ""
+    }
+
     private func sizes(_ before: UInt64, _ after: UInt64) -> String {
         "\(ByteCountText.text(before)) → \(ByteCountText.text(after))"
     }
@@ -118,6 +127,7 @@ struct CompactionPrinter {
             "events": Self.pair(summary.events.before, summary.events.after),
             "bytes": Self.pair(summary.bytes.before, summary.bytes.after),
             "messages": Self.pair(before.messages, after.messages),
+            "sealed": summary.sealed.map { .int($0) },
             "deletedTexts": Self.pair(before.deletedTexts, after.deletedTexts),
             "revisions": Self.pair(before.revisions, after.revisions),
             "channels": .array(channels),

@@ -17,7 +17,8 @@ struct StatisticsPrinter {
         let size =
             "\(ByteCountText.text(bytesOnDisk)) on disk\(share), \(ByteCountText.text(statistics.store.bytesUsed)) used"
         let others = dropped > 0 ? ", \(dropped) \(statistics.isPart ? "missing" : "dropped")" : ""
-        try output.line("\(counted(statistics.held, "event"))\(others), \(size)")
+        let sealed = statistics.store.sealed > 0 ? ", \(statistics.store.sealed) sealed" : ""
+        try output.line("\(counted(statistics.held, "event"))\(sealed)\(others), \(size)")
         for source in statistics.sources { try print(source) }
         let state = statistics.state
         let rows = Section.allCases.filter { state[$0] > 0 }.map { "\($0.rawValue) \(state[$0])" }
@@ -52,6 +53,7 @@ struct StatisticsPrinter {
             "head": .string(statistics.head.description),
             "events": .int(statistics.held),
             statistics.isPart ? "missing" : "dropped": .int(statistics.head.rawValue - UInt64(statistics.held)),
+            "sealed": statistics.store.sealed > 0 ? .int(statistics.store.sealed) : nil,
             "generation": .int(statistics.store.generation),
             "bytes": .object([
                 "disk": .int(bytesOnDisk), "caches": .int(statistics.store.bytesOfCaches),
