@@ -128,9 +128,12 @@ let package = Package(
             name: "Viewer",
             dependencies: ["CZlib", "EventLog", "JSON", "Projections"],
             resources: [
+                .embedInCode("Web/unpack.js"), .embedInCode("Web/texts.js"), .embedInCode("Web/elements.js"),
                 .embedInCode("Web/data.js"), .embedInCode("Web/served.js"), .embedInCode("Web/axis.js"),
-                .embedInCode("Web/work.js"),
-                .embedInCode("Web/page.js"), .embedInCode("Web/page.css"), .embedInCode("Web/page.html"),
+                .embedInCode("Web/work.js"), .embedInCode("Web/chat.js"), .embedInCode("Web/event.js"),
+                .embedInCode("Web/finds.js"), .embedInCode("Web/page.js"), .embedInCode("Web/page.css"),
+                .embedInCode("Web/page.html"), .embedInCode("Web/entries.js"), .embedInCode("Web/change.js"),
+                .embedInCode("Web/audit.js"), .embedInCode("Web/audit.css"), .embedInCode("Web/audit.html"),
             ],
             swiftSettings: settings
         ),

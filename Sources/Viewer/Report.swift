@@ -2,7 +2,7 @@ import EventLog
 import JSON
 
 /// One HTML file that shows part of a log, and holds it: the page, the steps and the lines of an export. It opens from a disk, loads
-/// nothing, and `ReportInput` reads the export out of it again.
+/// nothing, and `ReportInput` reads the export out of it again. A page of another form holds the changes of an audit.
 ///
 /// The log's content may come from an attacker. It stands in blocks of data that no browser runs or shows by itself, as compressed
 /// pieces in base64; the page makes text of it and nothing else; and a content security policy admits the page's own script and style
@@ -10,11 +10,9 @@ import JSON
 public struct Report {
     private let write: ([UInt8]) throws -> Void
 
-    /// The lines by which `ReportInput` finds the export.
-    static let exportBegins = "<script type=\"application/gzip\" id=\"export\">"
+    /// The lines between which `ReportInput` finds the export.
+    static let exportBegins = line(beginning: .export)
     static let ends = "</script>"
-    private static let stepsBegin = "<script type=\"application/gzip\" id=\"steps\">"
-    private static let otherBegins = "<script type=\"application/gzip\" id=\"other\">"
 
     /// - Parameter write: Takes the file in pieces.
     public init(_ write: @escaping ([UInt8]) throws -> Void) { self.write = write }
@@ -34,51 +32,119 @@ public struct Report {
         steps: ((_ line: [UInt8]) throws -> Void) throws -> Void,
         other: ((_ line: [UInt8]) throws -> Void) throws -> Void = { _ in }
     ) throws {
-        let style = PackageResources.page_css
-        let script =
-            PackageResources.data_js + PackageResources.served_js + PackageResources.axis_js + PackageResources.work_js
-            + PackageResources.page_js
+        try begin(.steps, title: title, isServed: isServed)
+        func put(_ name: Block, _ lines: ((_ line: [UInt8]) throws -> Void) throws -> Void) throws {
+            var block = block(name)
+            try lines { try block.add($0) }
+            try block.end()
+        }
+        try put(.export, export)
+        try put(.steps, steps)
+        try put(.other, other)
+        try end(.steps)
+    }
+
+    /// What a page shows, which decides its elements and its scripts.
+    package enum Form {
+        /// A log step by step.
+        case steps
+        /// The changes that an audit lists.
+        case audit
+
+        fileprivate var elements: [UInt8] {
+            switch self {
+            case .steps: PackageResources.page_html
+            case .audit: PackageResources.audit_html
+            }
+        }
+
+        fileprivate var style: [UInt8] {
+            switch self {
+            case .steps: PackageResources.page_css
+            case .audit: PackageResources.page_css + PackageResources.audit_css
+            }
+        }
+
+        /// The scripts in the order of their use, as one.
+        fileprivate var script: [UInt8] {
+            let own =
+                switch self {
+                case .steps:
+                    [
+                        PackageResources.data_js, PackageResources.served_js, PackageResources.axis_js,
+                        PackageResources.work_js, PackageResources.chat_js, PackageResources.event_js,
+                        PackageResources.finds_js, PackageResources.page_js,
+                    ]
+                case .audit: [PackageResources.entries_js, PackageResources.change_js, PackageResources.audit_js]
+                }
+            return ([PackageResources.unpack_js, PackageResources.texts_js, PackageResources.elements_js] + own)
+                .flatMap { $0 }
+        }
+    }
+
+    /// A block of data of a page, by its id.
+    package enum Block: String {
+        case export, steps, other, audit
+    }
+
+    /// Writes everything before the blocks of data. The page's elements come from here, its title from outside.
+    package func begin(_ form: Form, title: String, isServed: Bool = false) throws {
         // Taken apart before any text of a log is put in.
-        var parts = Self.split(String(decoding: PackageResources.page_html, as: UTF8.self))
+        var parts = Self.split(String(decoding: form.elements, as: UTF8.self))
         let policy =
-            "default-src 'none'; script-src 'sha256-\(Self.hash(script))'; style-src 'sha256-\(Self.hash(style))'; "
+            "default-src 'none'; script-src 'sha256-\(Self.hash(form.script))'; style-src 'sha256-\(Self.hash(form.style))'; "
             + (isServed ? "connect-src 'self'; " : "") + "base-uri 'none'; form-action 'none'"
         for (place, text) in [("POLICY", policy), ("TITLE", Self.escaped(title))] {
             parts = (Self.replaced(place, by: text, in: parts.0), Self.replaced(place, by: text, in: parts.1))
         }
-        try put(parts.0 + "<style>")
-        try write(style)
-        try put("</style>" + parts.1)
-        try block(Self.exportBegins, export)
-        try block(Self.stepsBegin, steps)
-        try block(Self.otherBegins, other)
-        try put("<script>")
-        try write(script)
-        try put("</script>\n</body></html>\n")
+        try write(Array((parts.0 + "<style>").utf8) + form.style + Array(("</style>" + parts.1).utf8))
+    }
+
+    /// A writer of the next block of data. It must end before another one begins.
+    package func block(_ block: Block) -> BlockWriter { BlockWriter(block, write) }
+
+    /// Writes everything behind the blocks of data.
+    package func end(_ form: Form) throws {
+        try write(Array("<script>".utf8) + form.script + Array("</script>\n</body></html>\n".utf8))
     }
 
     /// Writes lines in pieces of some 256 KiB, each compressed by itself and in base64 on a line of its own. Without lines there is
     /// no block.
-    private func block(_ begins: String, _ lines: ((_ line: [UInt8]) throws -> Void) throws -> Void) throws {
-        var piece: [UInt8] = []
-        var isOpen = false
-        func writePiece() throws {
-            if !isOpen { try put(begins + "\n") }
+    package struct BlockWriter {
+        private let block: Block
+        private let write: ([UInt8]) throws -> Void
+        private var piece: [UInt8] = []
+        private var isOpen = false
+
+        fileprivate init(_ block: Block, _ write: @escaping ([UInt8]) throws -> Void) {
+            (self.block, self.write) = (block, write)
+        }
+
+        /// Adds a line, with its LF.
+        package mutating func add(_ line: [UInt8]) throws {
+            piece += line
+            if piece.count >= Report.pieceBytes { try writePiece() }
+        }
+
+        /// Writes the rest.
+        package mutating func end() throws {
+            if !piece.isEmpty { try writePiece() }
+            if isOpen { try write(Array((Report.ends + "\n").utf8)) }
+        }
+
+        private mutating func writePiece() throws {
+            let head = isOpen ? "" : Report.line(beginning: block) + "\n"
             isOpen = true
-            try put(Base64.encode(try Gzip.compressed(piece)) + "\n")
+            try write(Array((head + Base64.encode(try Gzip.compressed(piece)) + "\n").utf8))
             piece.removeAll(keepingCapacity: true)
         }
-        try lines { line in
-            piece += line
-            if piece.count >= Self.pieceBytes { try writePiece() }
-        }
-        if !piece.isEmpty { try writePiece() }
-        if isOpen { try put(Self.ends + "\n") }
+    }
+
+    private static func line(beginning block: Block) -> String {
+        "<script type=\"application/gzip\" id=\"\(block.rawValue)\">"
     }
 
     private static let pieceBytes = 1 << 18
-
-    private func put(_ text: String) throws { try write(Array(text.utf8)) }
 
     private static func hash(_ bytes: [UInt8]) -> String { Base64.encode(Hasher256.hash(bytes).bytes) }
 

@@ -129,19 +129,35 @@ import Testing
         #expect(CommaSeparated.cell(text) == cell)
     }
 
-    @Test func thePageHasNoMarkupOfAnEnemy() throws {
-        #expect(try tool("audit", "L", "--html", "a.html").exitCode == 0)
+    /// The data of a page are the entries of `--json` with their class and notes; the page is the same each time.
+    @Test(arguments: [[], ["--deletes"], ["--prove"]])
+    func thePageHoldsTheEntriesAsData(options: [String]) throws {
+        #expect(try ToolRun.run(["audit", "L", "--html", "a.html"] + options, in: folder).exitCode == 0)
         let page = try String(contentsOfFile: folder.path("a.html"), encoding: .utf8)
         #expect(page.hasPrefix("<!DOCTYPE html>") && page.hasSuffix("</body></html>\n"))
-        #expect(!page.contains("<script") && !page.contains("src=") && !page.contains("http:"))
-        #expect(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;"))
-        #expect(!page.contains("\u{202E}") && page.contains("\\u{202e}") && page.contains(" &amp; "))
-        #expect(page.contains("default-src 'none'"))
-        #expect(page.contains("the remote does not tell"))
+        #expect(page.components(separatedBy: "<script").count == 3 && !page.contains("alert("))
+        #expect(
+            !page.contains("src=") && !page.contains("http:")
+                && page.contains("default-src 'none'; script-src 'sha256-")
+        )
+        var lines = try WebPage.block("audit", of: page)
+        let (first, last) = (lines.removeFirst(), lines.removeLast())
+        #expect(first["format"] as? String == "eventlog.audit/1" && first["title"] as? String == "L")
+        #expect(first["asked"] as? String == (options == ["--deletes"] ? "--deletes" : "all changes"))
         let root = try tool("root", "L").output.split { !$0.isHexDigit }.first { $0.count == 64 }
-        #expect(page.contains(try #require(root)))
-        #expect(try tool("audit", "L", "--html", "a.html").exitCode == 4)
-        #expect(try tool("audit", "L", "--html", "a.html", "--yes", "--deletes").exitCode == 0)
+        #expect(last["root"] as? String == root.map { String($0) } && last["size"] as? String == "8")
+        #expect(
+            last["counts"] as? [String: Int] == (options == ["--deletes"] ? ["delete": 3] : ["edit": 1, "delete": 3])
+        )
+        let told = try ToolRun.run(["audit", "L", "--json"] + options, in: folder).output
+        let expected = try #require(try JSONSerialization.jsonObject(with: Data(told.utf8)) as? [[String: Any]])
+        #expect(lines.map { $0["class"] as? String }.suffix(3) == ["delete", "delete", "delete"])
+        #expect(lines.last?["notes"] as? [String] == ["deleted with its channel"])
+        let entries = lines.map { line in line.filter { !["class", "notes"].contains($0.key) } }
+        #expect(entries as NSArray == expected as NSArray)
+        #expect(try ToolRun.run(["audit", "L", "--html", "a.html"] + options, in: folder).exitCode == 4)
+        #expect(try ToolRun.run(["audit", "L", "--html", "a.html", "--yes"] + options, in: folder).exitCode == 0)
+        #expect(try String(contentsOfFile: folder.path("a.html"), encoding: .utf8) == page)
     }
 
     @Test(arguments: [
@@ -194,7 +210,8 @@ import Testing
         #expect(run.output == "[]\n")
         #expect(run.errors.contains("what happened to 35 messages before compactions dropped them is not listed"))
         let page = try ToolRun.run(["audit", "L", "--html", "-"], in: other).output
-        #expect(page.contains("Not complete: what happened to 35 messages"))
+        let missing = try WebPage.block("audit", of: page).last?["missing"] as? [String] ?? []
+        #expect(missing.count == 1 && missing[0].hasPrefix("what happened to 35 messages"))
     }
 
     /// A substitute may be a frame with another text, or nothing that can be read.
@@ -212,7 +229,8 @@ import Testing
         #expect(lines[1]["entity"] as? String == "message:guild/10/1002" && lines[1]["before"] == nil)
         #expect(!run.output.contains("HYPERLINK") && !run.output.contains("message 3"))
         let page = try tool("audit", "L", "--html", "-").output
-        #expect(page.contains("Not complete: event 4 is redacted"))
+        let missing = try WebPage.block("audit", of: page).last?["missing"] as? [String] ?? []
+        #expect(missing.count == 1 && missing[0].hasPrefix("event 4 is redacted"))
         try folder.write(try tool("audit", "L", "--jsonl", "--prove").output, to: "p.json")
         #expect(try tool("prove", "--check", "p.json").exitCode == 0)
     }

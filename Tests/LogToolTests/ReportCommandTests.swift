@@ -48,7 +48,7 @@ import Testing
     /// The steps say what `replay --step` says, and applied one after another they give the state.
     @Test func theStepsAreThoseOfAReplay() throws {
         #expect(try tool("report", "L", "-o", "p.html", "--as-recorded", "--from", "5").exitCode == 0)
-        let steps = try Self.block("steps", of: page())
+        let steps = try WebPage.block("steps", of: page())
         let header = try #require(steps.first)
         #expect(header["format"] as? String == "eventlog.steps/1" && header["from"] as? String == "5")
         let told = try tool("replay", "L", "--step", "--from", "5", "--jsonl").output.split(separator: "\n").map {
@@ -74,8 +74,10 @@ import Testing
         #expect(try tool("ingest", "L", "capture", "more", "--kind", "gateway", "--as", "guild").exitCode == 0)
         let run = try tool("report", "L", "-o", "p.html")
         #expect(run.exitCode == 0 && run.output.contains("what stays:"), "\(run.errors)")
-        let text = try ["export", "steps"].map { String(decoding: try Self.bytes(of: $0, in: page()), as: UTF8.self) }
-            .joined()
+        let text = try ["export", "steps"].map {
+            String(decoding: try WebPage.bytes(of: $0, in: page()), as: UTF8.self)
+        }
+        .joined()
         #expect(text.contains("MESSAGE_CREATE"))
         let export = try tool("export", "L").output
         for word in ["zanzibar", "kettles", "whistle"] { #expect(export.contains(word) && !text.contains(word)) }
@@ -116,7 +118,7 @@ import Testing
         #expect(try tool("ingest", "L", "capture", "more", "--kind", "gateway", "--as", "guild").exitCode == 0)
         let run = try tool("report", "L", "-o", "p.html", "--as-recorded")
         #expect(run.exitCode == 0, "\(run.errors)")
-        let steps = try Self.block("steps", of: page())
+        let steps = try WebPage.block("steps", of: page())
         #expect(steps.first?["from"] as? String == "43" && steps.count == 5)
         let known = try #require(steps.dropFirst().first?["changes"] as? [[String: Any]])
         let messages = known.compactMap { $0["entity"] as? String }.filter { $0.hasPrefix("message:") }
@@ -256,21 +258,6 @@ import Testing
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// The lines of a block of a page.
-    private static func block(_ id: String, of page: String) throws -> [[String: Any]] {
-        try bytes(of: id, in: page).split(separator: UInt8(ascii: "\n")).map {
-            try #require(try JSONSerialization.jsonObject(with: Data($0)) as? [String: Any])
-        }
-    }
-
-    private static func bytes(of id: String, in page: String) throws -> [UInt8] {
-        let parts = page.components(separatedBy: "<script type=\"application/gzip\" id=\"\(id)\">\n")
-        let lines = try #require(parts.dropFirst().first).components(separatedBy: "</script>")[0]
-        return try lines.split(separator: "\n").flatMap { line in
-            try Gzip.decompressed(Array(try #require(Data(base64Encoded: String(line)))), bytesMax: 1 << 24)
-        }
-    }
-
     // MARK: - The pieces
 
     @Test func piecesComeBackOrAreRefused() throws {
@@ -296,31 +283,15 @@ import Testing
         #expect(throws: EventLogError.self) { _ = try input.lines(of: Array("AAAA".utf8)) }
     }
 
-    static var node: String? {
-        ["/usr/bin/node", "/usr/local/bin/node"].first { FileManager.default.isExecutableFile(atPath: $0) }
-    }
-
     /// What the page's script computes, checked by Node's own library.
-    @Test(.enabled(if: node != nil, "node is not installed"))
+    @Test(.enabled(if: WebPage.node != nil, "node is not installed"))
     func theScriptComputesWhatItSays() throws {
-        let script = PackageRoot.url.appending(path: "Sources/Viewer/Web/data.js").path
-        try folder.write(Self.checks, to: "checks.js")
-        let process = Process()
-        process.executableURL = URL(filePath: try #require(Self.node))
-        process.arguments = [folder.path("checks.js"), script]
-        let pipe = Pipe()
-        (process.standardOutput, process.standardError) = (pipe, pipe)
-        try process.run()
-        let output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0 && output == "done\n", "\(output)")
+        let names = ["inflated", "compare", "wordDifference", "partings", "Timeline"]
+        try WebPage.check(["unpack", "texts", "data"], names, Self.checks, in: folder)
     }
 
     private static let checks = """
-        const assert = require("assert"), zlib = require("zlib");
-        const { inflated, compare, wordDifference, partings, Timeline } = require(process.argv[2]);
-        let seed = 7;
-        const random = (count) => (seed = (seed * 48271) % 2147483647) % count;
+        const zlib = require("zlib");
         for (let round = 0; round < 200; round++) {
           const bytes = Buffer.from(Array.from({ length: random(5000) }, () => (round % 3 ? 97 + random(4) : random(256))));
           const member = new Uint8Array(zlib.gzipSync(bytes, { level: random(10), strategy: random(5) }));
@@ -334,6 +305,8 @@ import Testing
           assert.strictEqual(parts.filter(([kind]) => kind !== "new").map(([, text]) => text).join(""), before);
           assert.strictEqual(parts.filter(([kind]) => kind !== "gone").map(([, text]) => text).join(""), after);
         }
+        assert.deepStrictEqual(wordDifference("a bug here", "a bug, really here"), [["same", "a bug"], ["new", ", really"], ["same", " here"]]);
+        assert.deepStrictEqual(wordDifference("x delete me", "x edited elsewhere"), [["same", "x "], ["gone", "delete me"], ["new", "edited elsewhere"]]);
         // Back and on again, the rows are the same.
         const steps = [{}, { sequence: "0", changes: [] }];
         for (let index = 1; index < 60; index++) {
@@ -356,7 +329,5 @@ import Testing
           timeline.go(index);
           assert.strictEqual(JSON.stringify([...timeline.rows].sort()), rows[index]);
         }
-        console.log("done");
-
         """
 }

@@ -256,31 +256,15 @@ struct ViewPageTests {
             try browser.value(
                 "page.chooseEntity([...page.timeline.rows.keys()].find((name) => name.startsWith('message:')))"
             )
-            try browser.value("page.search('words')")
+            try browser.value("page.finds.search('words')")
             try browser.wait(for: "document.querySelectorAll('#found li, #history li').length > 2")
             for isOpen in [false, true] {
                 if isOpen { try browser.value("page.help()") }
-                let unnamed = try Self.unnamed(browser)
+                let unnamed = try WebPage.unnamed(browser)
                 #expect(unnamed.isEmpty, "\(page) \(unnamed)")
             }
         }
         #expect(view.isRunning)
-    }
-
-    /// The roles of controls without a name.
-    private static func unnamed(_ browser: Browser) throws -> [String] {
-        let tree = try browser.call("Accessibility.getFullAXTree")["nodes"] as? [[String: Any]] ?? []
-        let roles: Set<String> = [
-            "button", "textbox", "searchbox", "slider", "combobox", "checkbox", "link", "dialog", "DisclosureTriangle",
-            "navigation", "complementary", "group", "region", "Date", "spinbutton",
-        ]
-        #expect(tree.count > 50)
-        return tree.compactMap { node in
-            let role = (node["role"] as? [String: Any])?["value"] as? String ?? ""
-            guard node["ignored"] as? Bool != true, roles.contains(role) else { return nil }
-            let name = (node["name"] as? [String: Any])?["value"] as? String ?? ""
-            return name.isEmpty ? role : nil
-        }
     }
 
     /// Four pictures of the page, as coarse grids of their brightness, are those in `Fixtures/pictures`.

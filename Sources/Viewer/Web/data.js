@@ -1,104 +1,4 @@
-"use strict";
-// What a page of a report shows: the steps of a log (eventlog.steps/1), and the rows at each of them. served.js and page.js follow in the same script.
-
-/** The JSON values of a block of data: each of its lines is a gzip member in base64, with lines of JSON. */
-async function values(text) {
-  const pieces = await Promise.all(text.split("\n").filter((line) => line !== "").map(decompressed));
-  return pieces.flatMap((piece) => piece.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line)));
-}
-
-async function decompressed(base64) {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const plain =
-    typeof DecompressionStream === "undefined"
-      ? inflated(bytes)
-      : await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-  return new TextDecoder().decode(plain);
-}
-
-/** What a gzip member without optional fields expands to (RFC 1951 and 1952), for browsers that cannot do it themselves. */
-function inflated(bytes) {
-  const bases = (extra, first) => extra.map(((next) => (bits) => ((next += 1 << bits), next - (1 << bits)))(first));
-  const lengthBits = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0];
-  const distanceBits = [0, 0, 0, 0, ...Array.from({ length: 26 }, (_, index) => (index >> 1) + 1)];
-  const [lengths, distances] = [bases(lengthBits, 3), bases(distanceBits, 1)];
-  lengths[28] = 258;
-  const size = new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 4).getUint32(0, true);
-  const output = new Uint8Array(size);
-  let [place, bit, end] = [10, 0, 0];
-  const take = (count) => {
-    let value = 0;
-    for (let index = 0; index < count; index++) {
-      value |= ((bytes[place] >> bit) & 1) << index;
-      if (++bit === 8) [bit, place] = [0, place + 1];
-    }
-    return value;
-  };
-  const table = (sizes) => {
-    const counts = new Array(16).fill(0);
-    for (const count of sizes) counts[count]++;
-    counts[0] = 0;
-    const starts = [0];
-    for (let index = 1; index < 16; index++) starts[index] = starts[index - 1] + counts[index - 1];
-    const symbols = [];
-    sizes.forEach((count, symbol) => {
-      if (count > 0) symbols[starts[count]++] = symbol;
-    });
-    return { counts, symbols };
-  };
-  const symbol = ({ counts, symbols }) => {
-    let [code, first, index] = [0, 0, 0];
-    for (let length = 1; length < 16; length++) {
-      code |= take(1);
-      if (code - counts[length] < first) return symbols[index + code - first];
-      index += counts[length];
-      first = (first + counts[length]) << 1;
-      code <<= 1;
-    }
-    throw new Error("the data is damaged");
-  };
-  const fixed = [
-    table(Array.from({ length: 288 }, (_, index) => (index < 144 ? 8 : index < 256 ? 9 : index < 280 ? 7 : 8))),
-    table(new Array(30).fill(5)),
-  ];
-  const dynamic = () => {
-    const [literals, offsets, codes] = [take(5) + 257, take(5) + 1, take(4) + 4];
-    const sizes = new Array(19).fill(0);
-    const order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
-    for (let index = 0; index < codes; index++) sizes[order[index]] = take(3);
-    const lengthTable = table(sizes);
-    const all = [];
-    while (all.length < literals + offsets) {
-      const next = symbol(lengthTable);
-      if (next < 16) all.push(next);
-      else if (next === 16) all.push(...new Array(3 + take(2)).fill(all[all.length - 1]));
-      else all.push(...new Array(next === 17 ? 3 + take(3) : 11 + take(7)).fill(0));
-    }
-    return [table(all.slice(0, literals)), table(all.slice(literals))];
-  };
-  for (let isLast = false; !isLast; ) {
-    isLast = take(1) === 1;
-    const kind = take(2);
-    if (kind === 0) {
-      if (bit > 0) [bit, place] = [0, place + 1];
-      const count = bytes[place] | (bytes[place + 1] << 8);
-      output.set(bytes.subarray(place + 4, place + 4 + count), end);
-      [place, end] = [place + 4 + count, end + count];
-      continue;
-    }
-    const [literals, offsets] = kind === 1 ? fixed : dynamic();
-    for (let next = symbol(literals); next !== 256; next = symbol(literals)) {
-      if (next < 256) output[end++] = next;
-      else {
-        const count = lengths[next - 257] + take(lengthBits[next - 257]);
-        const code = symbol(offsets);
-        const distance = distances[code] + take(distanceBits[code]);
-        for (let index = 0; index < count; index++, end++) output[end] = output[end - distance];
-      }
-    }
-  }
-  return output;
-}
+// The steps of a log (eventlog.steps/1), and the rows at each of them.
 
 /** The steps of a log, and the rows at one of them. Step 0 is the state before the first event. */
 class Timeline {
@@ -338,12 +238,6 @@ function growth(change) {
   }
 }
 
-/** A text around what was found in it. */
-function around(text, wanted) {
-  const place = text.toLowerCase().indexOf(wanted);
-  return (place > 40 ? "…" : "") + text.slice(Math.max(0, place - 40), place + wanted.length + 80);
-}
-
 /** A row with a change: whole where it is new, else with the members that changed. */
 function changed(known, change, orders) {
   if (change.change === "removed") return undefined;
@@ -386,60 +280,6 @@ function partings(one, other) {
   return found;
 }
 
-/** Compares texts by their UTF-8 bytes, as the log orders them. */
-function compare(left, right) {
-  const count = Math.min(left.length, right.length);
-  for (let index = 0; index < count; index++) {
-    const [here, there] = [left.charCodeAt(index), right.charCodeAt(index)];
-    if (here !== there) return rank(here) - rank(there);
-  }
-  return left.length - right.length;
-}
-
-/** A code unit in the order of UTF-8: the halves of a pair stand for code points behind all others. */
-function rank(unit) {
-  if (unit < 0xd800) return unit;
-  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
-}
-
-/** The kind and the parts of an entity's name; `%2F` and its like stand for slashes within a part. */
-function parts(entity) {
-  const colon = entity.indexOf(":");
-  return { kind: entity.slice(0, colon), parts: entity.slice(colon + 1).split("/") };
-}
-
-function decoded(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
-
-/** The words of two texts, as [kind, words]: "same", "gone" or "new". Long texts are compared as a whole. */
-function wordDifference(before, after) {
-  const [a, b] = [before.split(/(\s+)/), after.split(/(\s+)/)];
-  if (a.length * b.length > 250000) return [["gone", before], ["new", after]];
-  const length = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      length[i][j] = a[i] === b[j] ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
-  const found = [];
-  const add = (kind, text) => {
-    if (found.length > 0 && found[found.length - 1][0] === kind) found[found.length - 1][1] += text;
-    else found.push([kind, text]);
-  };
-  let [i, j] = [0, 0];
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
-      add("same", a[i++]);
-      j++;
-    } else if (j === b.length || (i < a.length && length[i + 1][j] >= length[i][j + 1])) add("gone", a[i++]);
-    else add("new", b[j++]);
-  }
-  return found;
-}
-
 /** What a step is marked as on the axis; undefined where nothing is. */
 function markOf(step, event) {
   const kinds = new Set(step.changes.map((change) => change.change + " " + parts(change.entity).kind));
@@ -470,5 +310,3 @@ function placeOf(entity) {
   if (name.parts.length > 2) return `${name.kind}\n${name.parts[0]}\n${name.parts[1]}`;
   return name.parts.length === 2 ? `${name.kind}\n${name.parts[0]}` : undefined;
 }
-
-if (typeof module !== "undefined") module.exports = { values, inflated, Timeline, compare, wordDifference, markOf, partings, placeOf, placeText, placeKey, parts };

@@ -51,7 +51,7 @@ class Work {
   tell() {
     const [good, bad] = this.points;
     const when = byID("when").value || "EXPRESSION";
-    byID("bisect-command").replaceChildren(...this.page.copyable(`logtool bisect LOG --good ${good} --bad ${bad} --when ${quoted(when)}`).childNodes);
+    byID("bisect-command").replaceChildren(...copyable(`logtool bisect LOG --good ${good} --bad ${bad} --when ${quoted(when)}`).childNodes);
     for (const id of ["bisect", "freeze"]) byID(id).disabled = !this.page.timeline.ask;
     if (!this.page.timeline.ask) this.say("A file cannot do it: logtool import makes a log of it, and the command above, logtool freeze and logtool view work with that.");
   }

@@ -14,7 +14,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         discussion: """
             The entries are those of history, of all things at once, in the order of events; --only items,rows,sessions asks \
             for other things than messages. A delete shows the last known text. Who did it is what the remote says, such as a \
-            commit's author. --since and --until go by the recorder's clock, remote:TIME by the remote's. In --csv an apostrophe \
+            commit's author. --html writes a page with a search that opens from a disk in any browser. --since and --until go by the recorder's clock, remote:TIME by the remote's. In --csv an apostrophe \
             goes before a text that a spreadsheet would take for a formula (= + - @), and before an apostrophe.
             """
     )
@@ -26,7 +26,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             "what became of ada's messages since then"
         ),
         Example("logtool audit chat.eventlog --match reconnect --json", "every change to or from a text"),
-        Example("logtool audit chat.eventlog --html audit.html", "a page for somebody without the program"),
+        Example("logtool audit chat.eventlog --html audit.html", "a page to search, for somebody without the program"),
         Example(
             "logtool audit chat.eventlog --jsonl --prove | logtool prove --check -",
             "prove the event of each line"
@@ -49,8 +49,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     )
     var html: String?
 
-    /// Goes with JSON alone, because people do not read proofs. A page names the root; `logtool prove` proves a single
-    /// event.
+    /// Goes with JSON and the page, which checks it; in text nobody reads proofs.
     @OptionGroup var proving: ProvingOptions
 
     @Flag(help: "Overwrite the file of --html.")
@@ -63,7 +62,9 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         let forms = [lists.json, lists.jsonl, csv, html != nil].count { $0 }
         if forms > 1 { throw ValidationError("--json, --jsonl, --csv and --html exclude each other") }
         if proving.prove, !decoders.decoder.isEmpty { throw ValidationError(ProvingOptions.needsFileInForce) }
-        if proving.prove, lists.form == .text { throw ValidationError(ProvingOptions.needsJSON) }
+        if proving.prove, lists.form == .text, html == nil {
+            throw ValidationError("\(ProvingOptions.needsJSON), or --html")
+        }
         if yes && html == nil { throw ValidationError("--yes goes with --html") }
     }
 
