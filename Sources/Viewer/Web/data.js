@@ -5,7 +5,9 @@ class Timeline {
   /** Made of the values of the two blocks. */
   constructor(steps, exported) {
     this.header = steps[0];
-    this.gaps = steps.find((line) => line.gaps !== undefined)?.gaps ?? [];
+    const end = steps.find((line) => line.gaps !== undefined);
+    this.gaps = end?.gaps ?? [];
+    this.connections = new Map((end?.connections ?? []).map((row) => [`${row.source}\n${row.connection}`, row]));
     this.steps = steps.slice(1).filter((line) => line.changes !== undefined);
     // Of a chunk: how many rows each place has before its steps, and how many are left out behind the last one.
     this.counts = this.header.places && new Map(this.header.places.map(({ place, count, hidden }) => [placeKey(place), { count, hidden }]));
@@ -171,6 +173,11 @@ class Timeline {
     const days = this.steps.flatMap((_, index) => (this.event(index)?.recordedAt?.startsWith(date) ? [index] : []));
     if (days.length === 0) throw new Error("there is no event on that day");
     return [days[0], days.at(-1)];
+  }
+
+  /** The connection of an event, with the events at which it began, was greeted and ended. */
+  connection(event) {
+    return this.connections.get(`${event.source}\n${event.attributes.connection}`);
   }
 
   /** A page that is a file has no tree of the log. */

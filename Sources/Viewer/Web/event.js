@@ -24,6 +24,7 @@ class EventPanel {
     aside.replaceChildren(
       element("h2", {}, `Event ${event.sequence}`),
       element("dl", {}, ...members.flatMap(([name, value]) => [element("dt", {}, shown(name)), element("dd", { dir: "auto" }, shown(value))])),
+      element("div", { id: "connection" }),
       ...this.drawChanges(timeline, step),
       ...(this.page.other ? this.drawChanges(this.page.other, this.page.other.step()) : []),
       element("h3", {}, event.redacted ? "Payload, redacted" : "Payload"),
@@ -32,11 +33,31 @@ class EventPanel {
       element("h3", {}, "Copy as command"),
       copyable(command),
       copyable(this.page.replayCommand(event.sequence)),
+      copyable(`logtool view LOG --without ${event.sequence}`),
       element("h3", {}, "Proof"),
       this.drawProof(event.sequence),
       copyable(`logtool prove LOG ${event.sequence}`),
     );
+    this.drawConnection(event);
     this.drawReads(event);
+  }
+
+  /** Names the connection of the event, with links to the events at which it began, was greeted and ended. */
+  async drawConnection(event) {
+    const { timeline } = this.page;
+    const name = event.attributes?.connection;
+    if (name === undefined) return;
+    // Of a file at once, so that the page does not move when it is drawn again.
+    const known = timeline.connection(event);
+    const row = known instanceof Promise ? await known.catch(() => undefined) : known;
+    if (!row?.events || timeline.event()?.sequence !== event.sequence) return;
+    const links = row.events.map(({ sequence, title }) => {
+      const isHere = timeline.event(timeline.indexOf(BigInt(sequence)))?.sequence === sequence || timeline.ask !== undefined;
+      const text = `${shown(title)}: event ${sequence}`;
+      const isShown = sequence === event.sequence ? "true" : undefined;
+      return element("li", {}, isHere ? element("button", { type: "button", class: "link", "aria-current": isShown, onclick: () => this.page.goTo(sequence) }, text) : text);
+    });
+    byID("connection").replaceChildren(element("h3", {}, "Connection ", element("bdi", {}, shown(name))), element("ul", { class: "changes" }, ...links));
   }
 
   /** Lights what the decoder file read of the event, once it is known; a page that is a file names the command. */

@@ -122,16 +122,13 @@ class Page {
     }
   }
 
-  /** Goes to the next step at which the two readings begin to differ in something. */
+  /** Goes to the next step at which the two readings begin to differ in something; behind the last one, to the first. */
   part(direction) {
-    const steps = new Set(this.partings);
-    this.seek(direction, (_, index) => steps.has(index));
-  }
-
-  seek(direction, isWanted) {
-    const { timeline } = this;
-    for (let index = timeline.position + direction; index > 0 && index <= timeline.last; index += direction)
-      if (isWanted(timeline.step(index), index)) return this.show(index);
+    const { partings, timeline } = this;
+    if (partings.length === 0) return this.say(this.other ? "Both say the same." : "Nothing is beside this log.");
+    const found =
+      direction > 0 ? partings.find((index) => index > timeline.position) : partings.filter((index) => index < timeline.position).at(-1);
+    return this.show(found ?? partings.at(direction > 0 ? 0 : -1));
   }
 
   play() {

@@ -210,6 +210,11 @@ class Served {
     return this.document(`reads?at=${sequence}`);
   }
 
+  /** The connection of an event; see Timeline.connection. */
+  async connection(event) {
+    return this.document(`connection?at=${event.sequence}`);
+  }
+
   /** The proof of an event, as prove --json has it. */
   async proof(sequence) {
     return this.document(`proof?at=${sequence}`);

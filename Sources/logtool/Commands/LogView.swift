@@ -156,6 +156,7 @@ final class LogView: Sendable {
         case "proof":
             let body = try await log.proof(of: try request.number("at"))
             return HTTPService.Answer(headers: Self.headers, type: "application/json", body: body)
+        case "connection": return Self.document(try await axis.connection(of: try request.number("at")))
         case "day":
             guard let range = try await log.day(request.text("date") ?? "") else {
                 return .text("there is no event on that day", status: 404)

@@ -59,13 +59,27 @@ struct ReportChoice {
         guard let sequences else {
             return ReportChoice(self, sequences: nil, range: SequenceNumber(1)...(try other.read { $0.head }))
         }
-        let places = try Self.places(in: store).enumerated().filter { sequences.contains($0.element) }.map(\.offset)
-        let there = try Self.places(in: other)
-        let moved = places.filter { $0 < there.count }.map { there[$0] }
-        guard moved.count == places.count, let first = moved.first, let last = moved.last else {
+        let moved = try Self.moved(sequences, from: store, to: other)
+        guard let first = moved.min(), let last = moved.max() else {
             throw Failure("report: the anonymized log has fewer events than the log")
         }
-        return ReportChoice(self, sequences: Set(moved), range: first...last)
+        return ReportChoice(self, sequences: moved, range: first...last)
+    }
+
+    /// Events of a log in another one that has as many in the same order, and other acts.
+    ///
+    /// - Throws: `Failure` for an act, and if the other log has fewer events.
+    static func moved(
+        _ sequences: Set<SequenceNumber>,
+        from store: EventStore,
+        to other: EventStore
+    ) throws -> Set<SequenceNumber> {
+        if sequences.isEmpty { return [] }
+        let moved = zip(try places(in: store), try places(in: other)).filter { sequences.contains($0.0) }.map(\.1)
+        guard moved.count == sequences.count else {
+            throw Failure("report: the anonymized log has fewer events than the log")
+        }
+        return Set(moved)
     }
 
     private static func places(in store: EventStore) throws -> [SequenceNumber] {
@@ -98,40 +112,35 @@ struct ReportChoice {
 
     /// Writes the page of the events.
     ///
-    /// - Parameter other: Another reading, which the page shows beside the first one.
+    /// - Parameter other: What the page shows beside them.
+    /// - Throws: `Failure` with exit code 1 if another log has none of the events.
     func write(
         _ session: borrowing ReadSession,
         title: String,
         reading: Profile,
-        against other: Profile? = nil,
+        against other: OtherReading? = nil,
         isServed: Bool = false,
         to output: @escaping ([UInt8]) throws -> Void
     ) throws {
-        func write(_ reading: Profile, of session: borrowing ReadSession, _ line: ([UInt8]) throws -> Void) throws {
-            let options = StateQuery(profile: reading).replayOptions
-            let steps = Steps(title: title, range: range, options: options, reading: reading.rawValue)
+        func write(
+            _ query: StateQuery,
+            _ name: String,
+            _ session: borrowing ReadSession,
+            _ line: ([UInt8]) throws -> Void
+        ) throws {
+            let steps = Steps(title: title, range: range, options: query.replayOptions, reading: name)
             try steps.write(of: session, chosen: sequences, isNarrow: isNarrow, to: line)
         }
         try Report(output).write(title: title, isServed: isServed) {
             try export(session, to: $0)
         } steps: {
-            try write(reading, of: session, $0)
+            try write(StateQuery(profile: reading), reading.rawValue, session, $0)
         } other: { line in
-            if let other { try write(other, of: session, line) }
+            switch other {
+            case nil: break
+            case .reading(let query, let name): try write(query, name, session, line)
+            case .log(let log, let name): try log.write(beside: session, range, chosen: sequences, name: name, to: line)
+            }
         }
-    }
-}
-
-/// The reading that a page shows beside the first one.
-struct AgainstOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("Another reading beside it: '#PROFILE'.", valueName: "#profile"),
-        completion: Completions.profiles,
-        transform: Self.parse
-    )
-    var against: Profile?
-
-    private static func parse(_ text: String) throws -> Profile {
-        try ProfileArgument.parse(text.hasPrefix("#") ? String(text.dropFirst()) : text)
     }
 }

@@ -30,6 +30,10 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
             "logtool report bug.eventlog -o bug.html --against '#retrocast-web'",
             "what was meant, and beside it what a client shows"
         ),
+        Example(
+            "logtool report bug.eventlog -o bug.html --as-recorded --without 17",
+            "what was, and what would have been without event 17"
+        ),
         Example("logtool import repro.eventlog bug.html", "the log of a report"),
     ]
 
@@ -61,6 +65,9 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
         if !asRecorded, !decoders.decoder.isEmpty {
             throw ValidationError("--decoder goes with --as-recorded: put the file in force to anonymize by it")
         }
+        if !asRecorded, other.isLog {
+            throw ValidationError("--against LOG goes with --as-recorded: names would differ in two anonymized logs")
+        }
     }
 
     /// Chooses the events, anonymizes, writes the page and prints what is in it.
@@ -72,20 +79,22 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
         let file = try OutputFile(target, overwrites: yes)
         let progress = output.progress("choosing events")
         let chosen = try store.read { try ReportChoice(selectors, in: $0, progress) }
-        var (shown, choice, kept) = (store, chosen, Anonymizer.Result?.none)
+        var (shown, choice, kept, without) = (store, chosen, Anonymizer.Result?.none, other.without)
         if !asRecorded {
             let anonymized = try LogAnonymizing(of: store).run { progress.begin($0) }
             let path = try ScratchFolders.make() + "/log"
             try anonymized.write(to: path)
             shown = try EventStore.open(at: path)
             choice = try chosen.moved(from: store, to: shown)
+            without = try ReportChoice.moved(without, from: store, to: shown)
             kept = anonymized.result
         }
+        let beside = try other.other(beside: reading.profile, without: without, of: shown, isQuiet: output.quiet)
         progress.begin("writing the page")
         var bytes = 0
         let title = asRecorded ? Directory.split(log.path).name : "A log without its words"
         try shown.read { session in
-            try choice.write(session, title: title, reading: reading.profile, against: other.against) {
+            try choice.write(session, title: title, reading: reading.profile, against: beside) {
                 bytes += $0.count
                 try file.add($0)
             }

@@ -52,9 +52,15 @@ extension ViewCommand {
     private func contents(of store: EventStore, _ progress: Progress) throws -> LogView.Contents {
         let title = Directory.split(log.path).name
         // The steps of a range follow each other, so their places are known. Two readings are compared from the beginning.
-        guard Set(selectors.given).isSubset(of: ["--from", "--to"]), other.against == nil,
+        guard Set(selectors.given).isSubset(of: ["--from", "--to"]), other.isNone,
             let range = try store.read({ try served($0) })
         else {
+            let beside = try other.other(
+                beside: reading.profile,
+                without: other.without,
+                of: store,
+                isQuiet: output.quiet
+            )
             var page: [UInt8] = []
             try store.read { session in
                 let choice = try ReportChoice(selectors, in: session, progress)
@@ -62,7 +68,7 @@ extension ViewCommand {
                     session,
                     title: title,
                     reading: reading.profile,
-                    against: other.against,
+                    against: beside,
                     isServed: true
                 ) {
                     page += $0

@@ -2,6 +2,7 @@
 import EventLog
 import JSON
 import Projections
+import Viewer
 
 /// What a page asks about the whole of a log that is served: its axis, the next mark, the events of a channel. Makes each once for
 /// a head, apart from the chunks, so that nobody waits for it who only looks at a point.
@@ -10,6 +11,8 @@ actor ViewedAxis {
     private let options: ReplayOptions
     private var marks: LogMarks?
     private var channels: (head: SequenceNumber, generation: UInt32, sequences: [PlaceName: [UInt64]])?
+
+    private var links: (head: SequenceNumber, generation: UInt32, connections: ConnectionLinks)?
 
     /// More gaps than these are counted.
     private static let gapsMax = 1000
@@ -74,6 +77,30 @@ actor ViewedAxis {
         try store.read { session in
             guard let place else { return try marks(of: session).next(from: sequence, isBack: isBack) }
             return LogMarks.next(in: try sequences(of: place, in: session), from: sequence, isBack: isBack)
+        }
+    }
+
+    /// The connection of an event, with the events at which it began and ended; empty for an event of none.
+    ///
+    /// Cost: a walk over the events that were appended since the last call.
+    func connection(of sequence: UInt64) throws -> JSONObject {
+        try store.read { session in
+            guard let envelope = try session.event(at: SequenceNumber(sequence))?.envelope,
+                let name = envelope.attributes["connection"]
+            else { return [:] }
+            var known = links.take() ?? (.zero, session.generationNumber, ConnectionLinks())
+            if known.generation != session.generationNumber {
+                known = (.zero, session.generationNumber, ConnectionLinks())
+            }
+            if known.head < session.head {
+                try session.forEachEvent(in: known.head.next...session.head) { event in
+                    known.connections.take(event)
+                    return true
+                }
+                known.head = session.head
+            }
+            links = known
+            return known.connections.json(of: name, in: envelope.source) ?? [:]
         }
     }
 

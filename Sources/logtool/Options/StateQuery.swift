@@ -51,7 +51,7 @@ struct StateQuery: Sendable {
             if isThere, try session.holding(at: sequence) != .dropped { continue }
             let reason =
                 isThere ? "was dropped by a compaction" : "is not there: the log has sequences 1 to \(session.head)"
-            throw Failure("replay: --without \(sequence): the event \(reason)", exitCode: Outcome.no)
+            throw Failure("--without \(sequence): the event \(reason)", exitCode: Outcome.no)
         }
     }
 
