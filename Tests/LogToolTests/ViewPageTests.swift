@@ -274,48 +274,9 @@ struct ViewPageTests {
         let report = try ToolRun.run(["report", "L", "-o", "p.html", "--as-recorded"], in: folder)
         #expect(report.exitCode == 0, "\(report.errors)")
         let browser = try Browser(in: folder.url.path, width: width)
-        let features = [
-            ["name": "prefers-color-scheme", "value": scheme], ["name": "prefers-reduced-motion", "value": "reduce"],
-        ]
-        try browser.call("Emulation.setEmulatedMedia", ["features": features])
+        try PictureGolden.prepare(browser, scheme: scheme)
         try browser.show(page: "file://\(folder.path("p.html"))#40")
-        let picture = try #require(
-            try browser.call("Page.captureScreenshot", ["format": "png"])["data"] as? String
-        )
-        // The page itself admits no picture.
-        try browser.call("Page.navigate", ["url": "about:blank"])
-        let grid = try #require(try browser.value(Self.grid(of: picture)) as? [String])
-        try PictureGolden.check(grid, "\(scheme)-\(width)")
-    }
-
-    /// A script that gives the brightness of 40 by 25 parts of a picture, each from 0 to 15.
-    private static func grid(of picture: String) -> String {
-        """
-        (async () => {
-          const image = new Image();
-          image.src = "data:image/png;base64,\(picture)";
-          await image.decode();
-          const canvas = document.createElement("canvas");
-          [canvas.width, canvas.height] = [image.width, image.height];
-          const context = canvas.getContext("2d");
-          context.drawImage(image, 0, 0);
-          const lines = [];
-          for (let row = 0; row < 25; row++) {
-            let line = "";
-            for (let column = 0; column < 40; column++) {
-              const [left, top] = [Math.floor((column * image.width) / 40), Math.floor((row * image.height) / 25)];
-              const [width, height] = [Math.ceil(image.width / 40), Math.ceil(image.height / 25)];
-              const { data } = context.getImageData(left, top, width, height);
-              let sum = 0;
-              for (let place = 0; place < data.length; place += 4)
-                sum += 0.2126 * data[place] + 0.7152 * data[place + 1] + 0.0722 * data[place + 2];
-              line += Math.min(15, Math.floor(sum / (data.length / 4) / 16)).toString(16);
-            }
-            lines.push(line);
-          }
-          return lines;
-        })()
-        """
+        try PictureGolden.check(browser, "\(scheme)-\(width)")
     }
 }
 #endif

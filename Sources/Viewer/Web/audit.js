@@ -226,7 +226,7 @@ class AuditPage {
   /** What was done, when and by whom. */
   title(entry) {
     return [
-      element("span", { class: `word ${entry.class}` }, shown(entry.change)),
+      element("bdi", { class: `word ${entry.class}` }, shown(entry.change)),
       ` ${time(entry.remoteTime ?? entry.recordedAt)} `,
       entry.by === undefined ? element("span", { class: "quiet" }, "by whom the remote does not tell") : element("bdi", {}, `by ${shown(entry.by)}`),
     ];

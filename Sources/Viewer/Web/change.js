@@ -62,7 +62,7 @@ class ChangePanel {
         "button",
         { type: "button", "aria-current": index === this.page.index ? "true" : undefined, onclick: () => this.page.show(index) },
         `event ${entry.sequence} `,
-        element("span", { class: `word ${entry.class}` }, shown(entry.change)),
+        element("bdi", { class: `word ${entry.class}` }, shown(entry.change)),
       );
       return card(head, entry.after);
     });

@@ -53,11 +53,12 @@ function plain(value) {
 
 /** The members that differ in an entry, as [name, before, after]: the text first, the others in their order. */
 function differencesOf(entry) {
-  const [before, after] = [entry.before ?? {}, entry.after ?? {}];
-  const names = [...Object.keys(before), ...Object.keys(after).filter((name) => !(name in before))];
-  const differing = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  // Maps, for a member may be called as something that every object has.
+  const [before, after] = [new Map(Object.entries(entry.before ?? {})), new Map(Object.entries(entry.after ?? {}))];
+  const names = [...before.keys(), ...[...after.keys()].filter((name) => !before.has(name))];
+  const differing = names.filter((name) => JSON.stringify(before.get(name)) !== JSON.stringify(after.get(name)));
   const isText = (name) => name === "content" || name === "text";
-  return [...differing.filter(isText), ...differing.filter((name) => !isText(name))].map((name) => [name, before[name], after[name]]);
+  return [...differing.filter(isText), ...differing.filter((name) => !isText(name))].map((name) => [name, before.get(name), after.get(name)]);
 }
 
 /** One member that differs, as [kind, words]; see wordDifference. */
