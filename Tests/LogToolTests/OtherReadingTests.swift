@@ -89,7 +89,7 @@ import Testing
             (["--without", "27"], 1, "the event is not there"), (["--against", "nowhere"], 10, "nowhere"),
             (["--against", "M", "--without", "6"], 2, "exclude each other"),
             (["--against", "M@3"], 2, "without a point"),
-            (["--against", "#nobody"], 2, "is no profile"),
+            (["--against", "#nobody"], 2, "is no profile"), (["--against", "M", "--kind", "x/1"], 2, "--kind"),
         ] {
             let run = try ToolRun.run(["report", "T", "-o", "q.html", "--as-recorded"] + options, in: folder)
             #expect(Int(run.exitCode) == code && run.errors.contains(words), "\(options): \(run.errors)")

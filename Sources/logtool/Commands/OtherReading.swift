@@ -113,6 +113,13 @@ struct AgainstOptions: ParsableArguments {
         if against != nil, !without.isEmpty { throw ValidationError("--against and --without exclude each other") }
     }
 
+    /// Refuses selectors that choose rows where another log is shown: of that, all rows are.
+    func refuse(_ selectors: SelectorOptions) throws {
+        guard isLog else { return }
+        let names: Set = ["--source", "--channel", "--entity", "--kind"]
+        try selectors.refuse(names, because: "of another log everything is shown, between --from and --to")
+    }
+
     /// A reference without a path is of the log itself.
     private static func parse(_ text: String) throws -> LogReference {
         if text.hasPrefix("#") {

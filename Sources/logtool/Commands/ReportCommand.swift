@@ -65,6 +65,7 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
         if !asRecorded, !decoders.decoder.isEmpty {
             throw ValidationError("--decoder goes with --as-recorded: put the file in force to anonymize by it")
         }
+        try other.refuse(selectors)
         if !asRecorded, other.isLog {
             throw ValidationError("--against LOG goes with --as-recorded: names would differ in two anonymized logs")
         }

@@ -44,4 +44,6 @@ struct ViewCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup var selectors: SelectorOptions
     @OptionGroup var decoders: DecoderOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws { try other.refuse(selectors) }
 }
