@@ -2,8 +2,11 @@ import ArgumentParser
 import Chromium
 import Foundation
 
-/// The page of `logtool view` in a browser: until it shows something, jumps, steps, memory.
+/// The page of `logtool view` in a browser: until it shows something, jumps, steps, memory. Then the files that `report` and
+/// `audit` write of at most 100,000 events: their size, until they show something, and scrolling.
 struct ViewBenchmark {
+    private static let fileEventsMax = 100_000
+
     let count: Int
     let scratch: Scratch
     /// The logtool that serves.
@@ -29,8 +32,58 @@ struct ViewBenchmark {
             kill(child, SIGTERM)
             _ = Child.wait(for: child)
         }
-        return try measure(Self.address(in: output))
+        return try measure(Self.address(in: output)) + files()
     }
+
+    private func files() throws -> [Figure] {
+        let count = min(count, Self.fileEventsMax)
+        let (capture, log) = (scratch.fresh("files.ndjson"), scratch.fresh("files.eventlog"))
+        let (report, audit) = (scratch.fresh("report.html"), scratch.fresh("audit.html"))
+        try Traffic.mixed.write(count, to: capture)
+        for arguments in [
+            ["ingest", log, "capture", capture, "--kind", Traffic.mixed.kind, "-q"],
+            ["report", log, "-o", report, "--as-recorded", "-q"], ["audit", log, "--html", audit, "-q"],
+        ] { _ = try Child.use(program, arguments, output: "/dev/null") }
+        let browser = try Browser(in: try scratch.freshFolder("files"))
+        let isLarge = count > 10_000
+        let clock = ContinuousClock()
+        var begin = clock.now
+        try browser.show(page: "file://\(report)")
+        let reported = (clock.now - begin) / .milliseconds(1)
+        let bytes = try FileManager.default.attributesOfItem(atPath: report)[.size] as? Int ?? 0
+        begin = clock.now
+        try browser.call("Page.navigate", ["url": "file://\(audit)"])
+        try browser.wait(for: "!!(window.page && document.querySelector('.entry'))")
+        let audited = (clock.now - begin) / .milliseconds(1)
+        let entries = try browser.value("page.entries.all.length") as? Int ?? 0
+        let rate = try numbers(browser, Self.scrolling).first ?? 0
+        return [
+            Figure("report: page drawn, ms", events: count, found: reported, allowed: isLarge ? 3000 : 1000),
+            Figure("report: MB", events: count, found: Double(bytes) / 1_000_000, allowed: isLarge ? 20 : 3),
+            Figure("audit: page of changes drawn, ms", events: entries, found: audited, allowed: 1000),
+            Figure(
+                "audit: pictures a second, scrolled",
+                events: entries,
+                rates: [rate],
+                beside: "asked for",
+                [30],
+                goal: 1
+            ),
+        ]
+    }
+
+    /// A script that scrolls a list through all of it; the pictures a second.
+    private static let scrolling = """
+        (async () => {
+          const begin = performance.now();
+          const { list } = page;
+          for (let number = 0; number < 120; number++) {
+            list.scrollTop += number % 30 === 29 ? list.scrollHeight / 5 : 300;
+            await new Promise((done) => requestAnimationFrame(done));
+          }
+          return [120000 / (performance.now() - begin)];
+        })()
+        """
 
     /// The address that `view` prints.
     private static func address(in output: String) throws -> String {
