@@ -138,6 +138,20 @@ struct AuditPageTests {
         }
         #expect(try browser.value("window.hit === undefined && document.images.length === 0") as? Bool == true)
         #expect(try browser.value("document.querySelectorAll('b, i, u, main script').length") as? Int == 0)
+        // Of a thing with many versions only those around the chosen one are drawn.
+        let many = """
+            (() => {
+              ChangePanel.versionsAround = 1;
+              const lists = page.entries.all.map((_, index) => page.entries.versions(index));
+              const most = lists.reduce((best, list) => (list.length > best.length ? list : best));
+              page.show(most[2]);
+              const strip = document.querySelector("#event .strip");
+              return [most.length, strip.querySelectorAll("button").length, strip.previousSibling.textContent];
+            })()
+            """
+        let busy = try browser.value(many) as? [Any]
+        #expect((busy?[0] as? Int).map { $0 > 4 } == true && busy?[1] as? Int == 3)
+        #expect((busy?[2] as? String)?.hasSuffix(", 2 to 4 of them shown") == true)
         // The page names the log that it is read out of, and an event in its address.
         let root = try ToolRun.run(["root", "L"], in: folder).output.split { !$0.isHexDigit }.first { $0.count == 64 }
         #expect(

@@ -3,6 +3,8 @@
 class ChangePanel {
   /** More entries than these are not printed; the printed page says so. */
   static printedMax = 5000;
+  /** So many versions are drawn before the chosen one and behind it. */
+  static versionsAround = 30;
 
   constructor(page) {
     this.page = page;
@@ -54,9 +56,12 @@ class ChangePanel {
   /** The versions of the chosen thing that the page has. */
   strip() {
     const versions = this.page.entries.versions(this.page.index);
-    const first = this.page.entries.all[versions[0]].before;
+    const place = versions.indexOf(this.page.index);
+    const start = Math.max(0, place - ChangePanel.versionsAround);
+    const drawn = versions.slice(start, place + ChangePanel.versionsAround + 1);
+    const first = this.page.entries.all[drawn[0]].before;
     const card = (head, fields) => element("li", {}, head, element("p", { class: "text", dir: "auto" }, fields ? shown(plain(fields.content ?? fields.text ?? brief(fields))) : "gone"));
-    const cards = versions.map((index) => {
+    const cards = drawn.map((index) => {
       const entry = this.page.entries.all[index];
       const head = element(
         "button",
@@ -67,7 +72,8 @@ class ChangePanel {
       return card(head, entry.after);
     });
     const before = first ? [card(element("span", { class: "quiet" }, "before"), first)] : [];
-    return [element("h3", {}, `Versions, as far as this page has them: ${versions.length}`), element("ol", { class: "strip" }, ...before, ...cards)];
+    const rest = drawn.length < versions.length ? `, ${start + 1} to ${start + drawn.length} of them shown` : "";
+    return [element("h3", {}, `Versions, as far as this page has them: ${versions.length}${rest}`), element("ol", { class: "strip" }, ...before, ...cards)];
   }
 
   /** Draws the entries that fit as a whole, as paper does not scroll. */

@@ -1,6 +1,9 @@
 // The event of the shown step: its envelope, what it changed, its payload and proof.
 
 class EventPanel {
+  /** More changes of a step are counted. */
+  static changesMax = 200;
+
   constructor(page) {
     this.page = page;
   }
@@ -92,7 +95,7 @@ class EventPanel {
   /** What a step changed, with a heading that names the reading where there are two. */
   drawChanges(timeline, step) {
     const reading = this.page.other ? `, as ${timeline.header.profile}` : "";
-    const changes = step.changes.map((change) =>
+    const changes = step.changes.slice(0, EventPanel.changesMax).map((change) =>
       element(
         "li",
         {},
@@ -105,6 +108,7 @@ class EventPanel {
     return [
       element("h3", {}, (step.changes.length > 0 ? "Changed" : "Changed nothing") + reading),
       element("ul", { class: "changes" }, ...changes),
+      ...(step.changes.length > changes.length ? [element("p", { class: "quiet" }, `${step.changes.length - changes.length} more`)] : []),
     ];
   }
 

@@ -147,7 +147,7 @@ struct AgainstOptions: ParsableArguments {
             let profile = against.profile ?? (isLog ? .canonical : profile)
             guard isLog else { return .reading(StateQuery(profile: profile), name: profile.rawValue) }
             let log = OtherLog(store: try LogOptions.open(against.path, isQuiet: isQuiet), profile: profile)
-            return .log(log, name: "\(Directory.split(against.path).name) as \(profile.rawValue)")
+            return .log(log, name: "\(profile.rawValue) of \(Directory.split(against.path).name)")
         }
         guard !without.isEmpty else { return nil }
         let query = StateQuery(profile: profile, without: without)
