@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "Playback", targets: ["Playback"]),
         .library(name: "Reduction", targets: ["Reduction"]),
         .library(name: "Redaction", targets: ["Redaction"]),
+        .library(name: "Joining", targets: ["Joining"]),
         .library(name: "Shipping", targets: ["Shipping"]),
         .library(name: "Viewer", targets: ["Viewer"]),
         .library(name: "EventLogCache", targets: ["EventLogCache"]),
@@ -119,6 +120,7 @@ let package = Package(
             dependencies: ["EventLog", "JSON", "Kinds", "Projections"],
             swiftSettings: settings
         ),
+        .target(name: "Joining", dependencies: ["EventLog", "JSON", "Projections"], swiftSettings: settings),
         .target(
             name: "Shipping",
             dependencies: ["EventLog", "JSON", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
@@ -158,7 +160,8 @@ let package = Package(
         .executableTarget(
             name: "logtool",
             dependencies: [
-                "CacheTables", "Clients", "EventLog", "EventLogTesting", "Ingest", "JSON", "Kinds", "Playback",
+                "CacheTables", "Clients", "EventLog", "EventLogTesting", "Ingest", "JSON", "Joining", "Kinds",
+                "Playback",
                 "Projections", "Redaction", "Reduction", "Shipping", "Viewer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
@@ -247,7 +250,7 @@ let package = Package(
             dependencies: [
                 "logtool", "Clients", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON",
                 "Kinds",
-                "CacheTables", "Playback", "Redaction", "Reduction", "Shipping", "Viewer",
+                "CacheTables", "Joining", "Playback", "Redaction", "Reduction", "Shipping", "Viewer",
                 "StateTrace",
                 "Chromium", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),

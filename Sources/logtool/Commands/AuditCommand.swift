@@ -72,7 +72,8 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     ///
     /// - Throws: `Failure` with exit code 1 if the options choose no change; the list is complete even then.
     func run() throws {
-        let store = try decoders.used(in: archives.reading(log.open(isQuiet: output.quiet)), isQuiet: output.quiet)
+        let store = try decoders.used(in: archives.opened(log.path, isQuiet: output.quiet), isQuiet: output.quiet)
+        if proving.prove { try JoinedLogs.refuseProof(of: store) }
         let progress = output.progress("replaying")
         let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery())
         let printer = try printer()

@@ -159,10 +159,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             return StateDiff.differences(try logState(one, progress).state, try logState(other, progress).state)
         }
         let store = try decoders.used(
-            in: archives.reading(
-                EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)),
-                passesOthers: true
-            ),
+            in: archives.opened(path, isQuiet: output.quiet, passesOthers: true, tellsOfPart: false),
             isQuiet: output.quiet
         )
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
@@ -179,7 +176,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         // Two stores of one directory share its environment (I6).
         let stores = try [path, otherPath].map {
             try decoders.used(
-                in: archives.reading(LogOptions.open($0, isQuiet: self.output.quiet), passesOthers: true),
+                in: archives.opened($0, isQuiet: self.output.quiet, passesOthers: true),
                 isQuiet: self.output.quiet
             )
         }
@@ -208,7 +205,13 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     /// Both state documents, `a` first. Each is in memory as a whole, with all messages.
     private func documents(_ progress: Progress) throws -> [JSONValue] {
         try [one, other].map {
-            try $0.document(source: selectors.source, decoders: decoders, progress: progress, isQuiet: output.quiet)
+            try $0.document(
+                source: selectors.source,
+                decoders: decoders,
+                archives: archives,
+                progress: progress,
+                isQuiet: output.quiet
+            )
         }
     }
 
@@ -240,10 +243,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             throw Failure("diff --match identity: a state document has no histories; name two logs")
         }
         let store = try decoders.used(
-            in: archives.reading(
-                EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet)),
-                passesOthers: true
-            ),
+            in: archives.opened(path, isQuiet: output.quiet, passesOthers: true, tellsOfPart: false),
             isQuiet: output.quiet
         )
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
@@ -261,9 +261,14 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     /// The events that explain each difference; empty without `--explain`.
     private func responsible(for differences: [StateDifference]) throws -> [EntityReference: [SequenceNumber]] {
         guard explain, !differences.isEmpty else { return [:] }
-        return try Explanation(first: one, second: other, source: selectors.source, decoders: decoders).responsible(
-            for: differences
+        return try Explanation(
+            first: one,
+            second: other,
+            source: selectors.source,
+            decoders: decoders,
+            archives: archives
         )
+        .responsible(for: differences)
     }
 }
 

@@ -49,10 +49,17 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
 
     /// Lists the selected events, and with `--follow` those that come later, until interrupted.
     func run() async throws {
-        let store = try decoders.used(in: archives.reading(log.open(isQuiet: output.quiet)), isQuiet: true)
+        let store = try decoders.used(in: archives.opened(log.path, isQuiet: output.quiet), isQuiet: true)
         // A reference or `-n` may cost a replay or a read of the whole log before the first line.
         let progress = output.progress("looking for events")
-        let printer = EventPrinter(output: output.paged(unless: lists.form), form: lists.form, showsPayload: payload)
+        let joined = JoinedLogs.joined(store)
+        if follow, joined != nil { throw Failure("events --follow: it follows one log; name one") }
+        let printer = EventPrinter(
+            output: output.paged(unless: lists.form),
+            form: lists.form,
+            showsPayload: payload,
+            joined: joined
+        )
         try printer.begin()
         var head = try list(store, with: printer, progress)
         progress.end()

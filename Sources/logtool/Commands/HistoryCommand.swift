@@ -64,7 +64,8 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
 
     /// - Throws: `Failure` with exit code 1 if nothing or no entry fits, with 2 if several things fit.
     func run() throws {
-        let store = try decoders.used(in: archives.reading(log.open(isQuiet: output.quiet)), isQuiet: output.quiet)
+        let store = try decoders.used(in: archives.opened(log.path, isQuiet: output.quiet), isQuiet: output.quiet)
+        if proving.prove { try JoinedLogs.refuseProof(of: store) }
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         if let text = match.text {
             let state = try loader.logState(for: StateQuery(profile: reading.profile))

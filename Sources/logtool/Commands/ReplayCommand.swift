@@ -99,7 +99,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let loader = StateLoader(
             store: try decoders.used(
-                in: archives.reading(EventStore.open(at: log.path, options: .withProgress(isQuiet: output.quiet))),
+                in: archives.opened(log.path, isQuiet: output.quiet, tellsOfPart: false),
                 isQuiet: output.quiet
             ),
             progress: output.progress("replaying"),

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import Joining
 import Projections
 
 /// `logtool stats`: counts and sizes of a log.
@@ -23,13 +24,14 @@ struct StatsCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let store = try log.open(isQuiet: output.quiet)
+        let joined = try JoinedLogs.open(log.path, isQuiet: output.quiet, scratch: ScratchFolders.make)
+        let store = try joined?.store ?? log.open(isQuiet: output.quiet)
         let size = try store.statistics()
         let progress = output.progress("counting")
         let statistics = try store.read { try LogStatistics(session: $0, store: size, progress: progress) }
         progress.end()
         let paged = output.paged(unless: document.json ? .document : .text)
-        let printer = StatisticsPrinter(output: paged, statistics: statistics)
+        let printer = StatisticsPrinter(output: paged, statistics: statistics, logs: joined?.members ?? [])
         if document.json { try printer.printDocument() } else { try printer.printText() }
         try printer.output.flush()
     }

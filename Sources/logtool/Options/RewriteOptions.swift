@@ -39,7 +39,10 @@ struct RewriteOptions: ParsableArguments {
 
     /// Calls `body` with a folder for the rewrite of a dry run, where the log may not be written; with `nil` for the log's own
     /// folder. That one where possible: a copy as large as the log may not fit into `TMPDIR`.
+    ///
+    /// A joined log that is kept beside the log is removed afterwards: it may have what the rewrite took away.
     func withScratch<Result>(for log: LogOptions, _ body: (String?) throws -> Result) throws -> Result {
+        defer { if !dryRun { JoinedLogs.removeKept(besideLogAt: log.path) } }
         guard dryRun, access(log.path, W_OK) != 0 else { return try body(nil) }
         let folder = try ScratchFolder(in: FileManager.default.temporaryDirectory.path)
         return try body(folder.path)

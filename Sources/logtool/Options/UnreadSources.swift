@@ -19,10 +19,12 @@ enum UnreadSources {
             let unread = kinds.filter { EventFamily(kind: $0) == .generic || !readsStreams && $0.is(.serverSentEvent) }
                 .map(\.rawValue).sorted()
             if unread.isEmpty { continue }
+            // The file belongs into one of several logs.
+            let log = try JoinedLogs.isJoined(session.identity()) ? "LOG" : path
             StandardError.line(
                 DisplayText.escaped(
                     "logtool: no decoder file reads source \(source) (\(unread.joined(separator: ", "))): it gives no state; propose "
-                        + "one: logtool decoder infer \(path) --source \(source) -o FILE, then: logtool decoder \(path) set \(source) FILE"
+                        + "one: logtool decoder infer \(log) --source \(source) -o FILE, then: logtool decoder \(log) set \(source) FILE"
                 )
             )
         }

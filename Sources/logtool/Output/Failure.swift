@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import Ingest
+import Joining
 import Projections
 
 #if canImport(FoundationEssentials)
@@ -112,8 +113,18 @@ struct Failure: Error, CustomStringConvertible {
         switch error {
         case is CancellationError: return "interrupted"
         case let error as CocoaError: return describe(error)
+        case let error as EventLogError where [.noLog, .invalidArgument].contains(error.code): return describe(error)
         default: return String(describing: error)
         }
+    }
+
+    /// An error of one that takes a folder of logs for a log.
+    private static func describe(_ error: EventLogError) -> String {
+        let logs = LogFolder.logs(at: error.object)
+        if logs.isEmpty { return error.description }
+        return
+            "\(error.operation) \"\(error.object)\": it is a folder of \(logs.count) logs, and no log; name one of them, such as "
+            + "\(LogFolder.path(of: logs[0], in: error.object)); events, replay, diff, history, audit and stats read them as one"
     }
 
     /// An error of Foundation's files, whose own text is a dump of its members.

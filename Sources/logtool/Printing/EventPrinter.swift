@@ -1,4 +1,5 @@
 import EventLog
+import Joining
 import Projections
 
 /// Prints events one by one: as lines for people, as one JSON array, or as one JSON object per line. `begin` and `end`
@@ -8,15 +9,18 @@ final class EventPrinter {
     private let form: ListForm
     /// The payload is printed whole only if requested; its size and title always are.
     private let showsPayload: Bool
+    /// Tells where the events of several logs come from; `nil` for one log.
+    private let joined: JoinedLog?
     private var isFirst = true
 
     /// True if no event was printed yet.
     var isEmpty: Bool { isFirst }
 
-    init(output: StandardOutput, form: ListForm, showsPayload: Bool) {
+    init(output: StandardOutput, form: ListForm, showsPayload: Bool, joined: JoinedLog? = nil) {
         self.output = output
         self.form = form
         self.showsPayload = showsPayload
+        self.joined = joined
     }
 
     /// Opens the list.
@@ -64,13 +68,20 @@ final class EventPrinter {
             style.text(DisplayText.padded(DisplayText.escaped(envelope.source.rawValue), to: 10), .author),
             DisplayText.padded(DisplayText.escaped(envelope.kind.rawValue), to: 18),
             DisplayText.padded(ByteCountText.text(payload.count), to: 9),
-            DisplayText.escaped(Self.details(of: envelope, title: title)),
+            DisplayText.escaped(
+                (origin(of: envelope.sequence) + [Self.details(of: envelope, title: title)]).joined(separator: " ")
+            ),
         ]
         try output.line(columns.joined(separator: "  ").trimmingTrailingSpaces())
         guard showsPayload else { return }
         for line in String(decoding: payload, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
             try output.line("        " + DisplayText.escaped(String(line)))
         }
+    }
+
+    /// The log and the sequence there that an event of several logs comes from.
+    private func origin(of sequence: SequenceNumber) -> [String] {
+        joined?.origin(of: sequence).map { ["\($0.log):\($0.sequence)"] } ?? []
     }
 
     /// What a reader looks for first: the frame's own name, then attributes and key.
@@ -90,6 +101,10 @@ final class EventPrinter {
     /// An event as in `docs/cli-json.md`. `frame` is for people: programs read `kind` and the payload.
     private func json(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> JSONValue {
         var object = EventJSON.object(for: envelope)
+        if let origin = joined?.origin(of: envelope.sequence) {
+            object["log"] = .string(origin.log)
+            object["logSequence"] = .string(origin.sequence.description)
+        }
         object["frame"] = .text(FrameTitle.title(of: envelope.kind, payload: payload))
         object["bytes"] = .int(payload.count)
         if showsPayload { EventJSON.add(payload, to: &object) }

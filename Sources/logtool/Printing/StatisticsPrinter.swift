@@ -1,4 +1,6 @@
 import EventLog
+import JSON
+import Joining
 import Projections
 
 /// Prints what a log holds.
@@ -7,6 +9,8 @@ import Projections
 struct StatisticsPrinter {
     let output: StandardOutput
     let statistics: LogStatistics
+    /// The logs that are read as one; none for one log.
+    let logs: [JoinedLog.Member]
 
     /// For people.
     func printText() throws {
@@ -25,6 +29,8 @@ struct StatisticsPrinter {
         try output.line()
         try output.line("state: \(rows.isEmpty ? "empty" : rows.joined(separator: ", "))")
         try output.line(output.style.text("digest \(state.digest)", .quiet))
+        if !logs.isEmpty { try output.line() }
+        for log in logs { try output.line(Self.text(log)) }
         if let warning = readerWarning {
             try output.line()
             try output.line(warning)
@@ -65,8 +71,28 @@ struct StatisticsPrinter {
             "sources": .array(statistics.sources.map(json)),
             "state": .object(state),
             "digest": .string(statistics.state.digest.hex),
+            "logs": logs.isEmpty ? nil : .array(logs.map(Self.json)),
         ]
         try output.line(JSONValue.object(document).lines)
+    }
+
+    /// One of several logs: its events, and what of them does not count.
+    private static func text(_ log: JoinedLog.Member) -> String {
+        var parts = [counted(Int(clamping: log.head.rawValue), "event")]
+        if log.duplicates > 0 { parts.append("\(log.duplicates) of them in a log before") }
+        if log.redacted > 0 { parts.append("\(log.redacted) redacted") }
+        return "\(DisplayText.escaped(log.name))  \(parts.joined(separator: ", "))"
+    }
+
+    private static func json(_ log: JoinedLog.Member) -> JSONValue {
+        .object([
+            "log": .string(log.name),
+            "identity": .string(Base64.encode(log.identity)),
+            "head": .string(log.head.description),
+            "root": .string(Base64.encode(log.root.bytes)),
+            "duplicates": .int(log.duplicates),
+            "redacted": .int(log.redacted),
+        ])
     }
 
     /// One source: its events, the bytes of its payloads without envelopes, and the times between which they were

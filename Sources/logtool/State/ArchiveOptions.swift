@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import Joining
 import Projections
 import Synchronization
 
@@ -33,6 +34,43 @@ struct ArchiveOptions: ParsableArguments {
             .filter { !passesOthers || $0.header.identity == store.identity }
         if archives.isEmpty { return store }
         return try Compaction.restoredCopy(of: store, with: archives, in: ScratchFolders.make())
+    }
+
+    /// Opens a log, or several ones as one (`JoinedLogs`), with what the archives bring back.
+    ///
+    /// - Parameters:
+    ///   - passesOthers: as in `reading`. Of several logs each takes its own archives.
+    ///   - tellsOfPart: whether a notice names a log that is a part (`PartNotice`).
+    /// - Throws: as `reading` and `JoinedLogs.open`; `EventLogError` with code `noLog` if there is none.
+    func opened(
+        _ path: String,
+        isQuiet: Bool,
+        passesOthers: Bool = false,
+        tellsOfPart: Bool = true
+    ) throws -> EventStore {
+        var known: Set<[UInt8]> = []
+        let replaced = { (store: EventStore) in
+            known.insert(store.identity)
+            return try reading(store, passesOthers: true)
+        }
+        let joined = try JoinedLogs.open(
+            path,
+            isQuiet: isQuiet,
+            scratch: ScratchFolders.make,
+            replaced: withArchive.isEmpty ? nil : replaced
+        )
+        guard let joined else {
+            let store =
+                try tellsOfPart
+                ? LogOptions.open(path, isQuiet: isQuiet)
+                : EventStore.open(at: path, options: .withProgress(isQuiet: isQuiet))
+            return try reading(store, passesOthers: passesOthers)
+        }
+        for file in withArchive where !passesOthers && !known.isEmpty {
+            guard try !known.contains(Archive(at: file, for: "read archive").header.identity) else { continue }
+            throw Failure("read archive \"\(file)\": it is of none of the logs of \"\(path)\"; leave it out")
+        }
+        return joined.store
     }
 }
 

@@ -11,6 +11,7 @@ struct Explanation {
     let second: StateReference
     let source: SourceName?
     let decoders: DecoderOptions
+    let archives: ArchiveOptions
 
     /// The causing sequences for each thing that differs, ascending.
     ///
@@ -35,7 +36,10 @@ struct Explanation {
         -> [EntityReference: [SequenceNumber]]
     {
         let (path, query, from) = place
-        return try decoders.used(in: EventStore.open(at: path), isQuiet: true).read { session in
+        return try decoders.used(
+            in: archives.opened(path, isQuiet: true, passesOthers: true, tellsOfPart: false),
+            isQuiet: true
+        ).read { session in
             let last = try query.point?.resolve(in: session) ?? session.head
             let start = try from?.resolve(in: session) ?? (isOneLog ? session.head : .zero)
             // Either point may be the later one. Two equal points have no events between them.

@@ -17,13 +17,17 @@ extension StateReference {
     func document(
         source: SourceName?,
         decoders: DecoderOptions,
+        archives: ArchiveOptions,
         progress: Progress? = nil,
         isQuiet: Bool = false
     ) throws -> JSONValue {
         switch self {
         case .log(let path, let point, let profile):
             let query = StateQuery(point: point, profile: profile, source: source)
-            let store = try decoders.used(in: EventStore.open(at: path), isQuiet: isQuiet)
+            let store = try decoders.used(
+                in: archives.opened(path, isQuiet: isQuiet, passesOthers: true, tellsOfPart: false),
+                isQuiet: isQuiet
+            )
             let loader = StateLoader(store: store, progress: progress, isQuiet: isQuiet)
             return try loader.document(for: query)
         case .document(let path):

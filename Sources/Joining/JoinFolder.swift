@@ -1,0 +1,82 @@
+import EventLog
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The folder that holds a joined log: `NUMBER.eventlog`, `NUMBER.places`, and `lock`, which one process at a time has while it makes or extends
+/// one. The log with the greatest number counts, if it is whole.
+///
+/// Logs that are replaced are removed at once; whoever reads one has its files open.
+package struct JoinFolder {
+    private let folder: Folder
+    private let lock: OpenFile
+
+    private static let lockName = "lock"
+    private static let logSuffix = ".eventlog"
+    private static let placesSuffix = ".places"
+    /// More levels than a log has.
+    private static let depth = 2
+
+    /// Opens a folder, and waits for its lock.
+    package init(at path: String) throws {
+        folder = try Folder(at: path)
+        lock = try folder.fileMadeIfMissing(Self.lockName)
+        while !lock.takeLock() { usleep(20_000) }
+    }
+
+    /// Gives the lock to the next process.
+    package func unlock() { _ = flock(lock.descriptor, LOCK_UN) }
+
+    /// The numbers of the logs, ascending.
+    private func numbers() throws -> [UInt64] {
+        try folder.names().compactMap { name in
+            [Self.logSuffix, Self.placesSuffix].first { name.hasSuffix($0) }
+                .flatMap { UInt64(name.dropLast($0.utf8.count)) }
+        }
+        .sorted()
+    }
+
+    /// The joined log that is there, with its record; `nil` if there is none, or none that is whole.
+    func current() throws -> (store: EventStore, record: JoinRecord, places: JoinPlaces)? {
+        guard let number = try numbers().last, try folder.folder("\(number)\(Self.logSuffix)") != nil,
+            let file = try folder.writableFile("\(number)\(Self.placesSuffix)")
+        else { return nil }
+        let store = try EventStore.open(at: folder.path(of: "\(number)\(Self.logSuffix)"))
+        let places = JoinPlaces(file, path: folder.path(of: "\(number)\(Self.placesSuffix)"))
+        let source = try SourceName(JoinRecord.source.description)
+        let (note, head) = try store.read { (try $0.bookmark(of: source), $0.head.rawValue) }
+        guard let record = note.flatMap({ JoinRecord($0) }), record.head == head, places.count == head else {
+            return nil
+        }
+        return (store, record, places)
+    }
+
+    /// Makes an empty log behind those that are there.
+    func make() throws -> (store: EventStore, places: JoinPlaces) {
+        let number = (try numbers().last ?? 0) + 1
+        let name = "\(number)\(Self.placesSuffix)"
+        let places = JoinPlaces(try folder.makeFile(name), path: folder.path(of: name))
+        return (try EventStore.openOrCreate(at: folder.path(of: "\(number)\(Self.logSuffix)")), places)
+    }
+
+    /// Removes all logs but the newest.
+    func removeOthers() {
+        guard let numbers = try? numbers(), let last = numbers.last else { return }
+        remove(Set(numbers).subtracting([last]))
+    }
+
+    /// Removes all logs. Only what has a name as this folder gives it is removed.
+    package func removeAll() { remove(Set((try? numbers()) ?? [])) }
+
+    private func remove(_ numbers: Set<UInt64>) {
+        for number in numbers.sorted() {
+            try? folder.removeFile("\(number)\(Self.placesSuffix)")
+            try? folder.removeFolder("\(number)\(Self.logSuffix)", depth: Self.depth)
+        }
+    }
+}
