@@ -7,6 +7,9 @@ public struct TreeState {
     let manifest: TreeManifest
     let source: any TreeSource
 
+    /// The file that has the newest checkpoint.
+    static let checkpointName = "checkpoint"
+
     /// How many events it has.
     public var size: UInt64 { checkpoint.checkpoint.size }
 
@@ -18,7 +21,7 @@ public struct TreeState {
     ///   without a right signature, and for files that do not fit together.
     public init(of source: any TreeSource, verifiers: [VerifierKey] = []) throws {
         self.source = source
-        guard let newest = try Self.checkpoint("checkpoint", source, verifiers) else {
+        guard let newest = try Self.checkpoint(Self.checkpointName, source, verifiers) else {
             throw EventLogError(
                 .notFound,
                 operation: "read tree",

@@ -47,7 +47,7 @@ struct LogTool: ParsableCommand {
                     VerifyCommand.self,
                     SalvageCommand.self,
                     RootCommand.self, ProveCommand.self,
-                    BackupCommand.self, ShipCommand.self, PullCommand.self, RebuildCommand.self,
+                    BackupCommand.self, ShipCommand.self, PullCommand.self, CatalogCommand.self, RebuildCommand.self,
                 ]
             ),
         ]

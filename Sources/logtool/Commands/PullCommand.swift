@@ -15,12 +15,17 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
         abstract: "Make a log of a tree that ship wrote, or bring one up to it.",
-        usage: "logtool pull LOG --from FOLDER|URL [options]",
+        usage: """
+            logtool pull LOG --from FOLDER|URL [options]
+            logtool pull --all --from FOLDER|URL --to FOLDER [options]
+            """,
         discussion: """
             Every byte is checked against the root of the checkpoint before it takes effect; a log that goes on otherwise is refused, \
             naming the first sequence that differs. A run that is cut short keeps what it has, and the next one goes on. What the other \
             log has redacted is redacted here, too; what it dropped by a compaction goes here only with --compacted. \
-            Nothing proves the identity, nor the notes that recorders resume from. Write nothing else to a log that is pulled.
+            Nothing proves the identity, nor the notes that recorders resume from. Write nothing else to a log that is pulled. \
+            --all takes every tree of a folder, or of the catalogue that catalog --write made for a web server; one that cannot be \
+            taken does not stop the others, and the exit code is that of the worst.
             """
     )
 
@@ -30,14 +35,27 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
             "logtool pull copy.eventlog --from https://logs.example.org/chat --verifier example.org/chat+5a0c3f9e+AS…",
             "only what this key has signed"
         ),
+        Example("logtool pull --all --from trees --to year", "each tree of a folder, into a log of its name"),
     ]
 
     /// Not `LogOptions`, because the log may not exist yet.
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
-    var log: String
+    var log: String?
 
-    @Option(help: ArgumentHelp("The tree: a folder, or the URL of one.", valueName: "tree"), completion: .directory)
+    @Option(
+        help: ArgumentHelp("The tree: a folder, or the URL of one; with --all what has the trees.", valueName: "tree"),
+        completion: .directory
+    )
     var from: String
+
+    @Flag(help: "Pull all trees there, each into a log of its name.")
+    var all = false
+
+    @Option(
+        help: ArgumentHelp("With --all: the folder of the logs; made if it is missing.", valueName: "folder"),
+        completion: .directory
+    )
+    var to: String?
 
     @OptionGroup(title: "Options of a tree") var tree: TreeOptions
 
@@ -61,24 +79,21 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        if all, log != nil {
+            throw ValidationError("--all makes logs of the trees' names; say --to FOLDER in place of a log")
+        }
+        if all != (to != nil) { throw ValidationError("--all and --to go together") }
+        if !all, log == nil { throw ValidationError("name the log, or pull all trees: --all --to FOLDER") }
+    }
+
     /// - Throws: `Failure` with exit code 4 if a compaction would drop what the log holds. `EventLogError`: `notFound` (exit 1) if the
-    ///   tree is not whole yet; `invalidArgument` (2) if the log forks off or a file is not that of the checkpoint.
+    ///   tree is not whole yet; `invalidArgument` (2) if the log forks off or a file is not that of the checkpoint. With `--all` the
+    ///   exit code alone, that of the worst, after all were tried.
     func run() throws {
         let source = try tree.source(from, operation: "pull")
-        let pull = LogPull(from: source, into: log, options: write.storeOptions(isQuiet: output.quiet))
-        var request = LogPull.Request()
-        (request.verifiers, request.takesBookmarks) = (try tree.verifiers(), bookmarks)
-        request.followsCompactions = compacted
-        let result: LogPull.Result
-        do {
-            result = try run(pull, request)
-        } catch let refusal as LogPull.CompactionRefused {
-            throw Failure(
-                "pull into \"\(log)\": the other log was compacted at \(refusal.decidedAt), and this one may hold what that dropped; say "
-                    + "--compacted to let go of it, too, or pull into another path; nothing was changed",
-                exitCode: Outcome.refused
-            )
-        }
+        guard let log else { return try pullAll(from: source) }
+        let result = try result(from: source, into: log)
         let standard = output.standardOutput
         if document.json {
             try standard.line(JSONValue.object(json(result)).lines)
@@ -86,6 +101,26 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
             try standard.line(text(result))
         }
         try standard.flush()
+    }
+
+    /// Pulls one tree.
+    func result(from source: any TreeSource, into log: String) throws -> LogPull.Result {
+        let pull = LogPull(from: source, into: log, options: write.storeOptions(isQuiet: output.quiet))
+        var request = LogPull.Request()
+        (request.verifiers, request.takesBookmarks) = (try tree.verifiers(), bookmarks)
+        request.followsCompactions = compacted
+        do {
+            let result = try run(pull, request)
+            // The joined log beside it may have what a rewrite took away.
+            if result.rewrites > 0 { JoinedLogs.removeKept(besideLogAt: log) }
+            return result
+        } catch let refusal as LogPull.CompactionRefused {
+            throw Failure(
+                "pull into \"\(log)\": the other log was compacted at \(refusal.decidedAt), and this one may hold what that dropped; say "
+                    + "--compacted to let go of it, too, or pull into another path; nothing was changed",
+                exitCode: Outcome.refused
+            )
+        }
     }
 
     /// Pulls, and again each second while files are still to arrive.
@@ -104,7 +139,7 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
-    private func text(_ result: LogPull.Result) -> String {
+    func text(_ result: LogPull.Result) -> String {
         let checkpoint = result.checkpoint.checkpoint
         if result.head > checkpoint.size {
             return "the log is ahead: \(result.head) events, of which the tree has the first \(checkpoint.size)"
@@ -117,7 +152,7 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
         return "took \(new)\(rewrites): \(end)"
     }
 
-    private func json(_ result: LogPull.Result) -> JSONObject {
+    func json(_ result: LogPull.Result) -> JSONObject {
         let checkpoint = result.checkpoint.checkpoint
         return [
             "origin": .string(checkpoint.origin),

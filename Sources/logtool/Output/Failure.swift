@@ -56,8 +56,13 @@ struct Failure: Error, CustomStringConvertible {
         if error is BrokenPipe { return ExitCode.success.rawValue }
         if let code = error as? ExitCode { return code.rawValue }
         Progress.endCurrent()
-        StandardError.line("logtool: " + DisplayText.shortened(DisplayText.escaped(oneLine(describe(error)))))
+        StandardError.line("logtool: " + text(of: error))
         return exitCode(for: error).rawValue
+    }
+
+    /// An error as one line to be shown.
+    static func text(of error: any Error) -> String {
+        DisplayText.shortened(DisplayText.escaped(oneLine(describe(error))))
     }
 
     /// True if an error is ours, so that the argument parser is not needed to describe it.
