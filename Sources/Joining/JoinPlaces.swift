@@ -1,15 +1,19 @@
 import EventLog
 
 /// Where each event of a joined log comes from: a file with twelve bytes for each, the member's place in `JoinRecord.parts` and its own sequence there,
-/// both big-endian. Acts of the joined log itself come from nowhere.
+/// both big-endian. The
+/// first bit tells that the event is redacted there. Acts of the joined log itself come from nowhere.
 struct JoinPlaces {
     /// Where one event comes from.
     struct Place {
         let member: UInt32
         let sequence: UInt64
+        var isRedacted = false
 
         /// The place of an act of the joined log.
         static let none = Place(member: .max, sequence: 0)
+
+        fileprivate static let redactedBit: UInt32 = 1 << 31
     }
 
     private static let byteCount = 12
@@ -27,7 +31,8 @@ struct JoinPlaces {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(places.count * Self.byteCount)
         for place in places {
-            withUnsafeBytes(of: place.member.bigEndian) { bytes.append(contentsOf: $0) }
+            let member = place.isRedacted ? place.member | Place.redactedBit : place.member
+            withUnsafeBytes(of: member.bigEndian) { bytes.append(contentsOf: $0) }
             withUnsafeBytes(of: place.sequence.bigEndian) { bytes.append(contentsOf: $0) }
         }
         try file.write(bytes, at: head * UInt64(Self.byteCount), path)
@@ -42,6 +47,11 @@ struct JoinPlaces {
         let count = bytes.withUnsafeMutableBytes { file.read($0, at: offset.partialValue) }
         guard count == bytes.count else { return nil }
         let member = bytes[..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        return member == .max ? nil : Place(member: member, sequence: bytes[4...].reduce(0) { $0 << 8 | UInt64($1) })
+        if member == Place.none.member { return nil }
+        return Place(
+            member: member & ~Place.redactedBit,
+            sequence: bytes[4...].reduce(0) { $0 << 8 | UInt64($1) },
+            isRedacted: member & Place.redactedBit != 0
+        )
     }
 }

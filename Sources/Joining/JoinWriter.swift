@@ -85,7 +85,10 @@ struct JoinWriter {
             }
             let origin = origins[range.lowerBound]
             // As in one log, the key of a redacted event decides alone (I4).
-            guard origin.isRedacted else { throw conflict(at: range.lowerBound, with: error.sequence) }
+            let isHeldRedacted = error.sequence.flatMap { places.place(of: $0) }?.isRedacted ?? false
+            guard origin.isRedacted || isHeldRedacted else {
+                throw conflict(at: range.lowerBound, with: error.sequence)
+            }
             record.parts[origin.member].duplicates += 1
         }
     }
@@ -95,7 +98,13 @@ struct JoinWriter {
         for (sequence, origin) in zip(result.sequences, origins[range]) {
             // New events get the sequences behind the head, one after another.
             if sequence.rawValue == head + UInt64(new.count) + 1 {
-                new.append(JoinPlaces.Place(member: UInt32(origin.member), sequence: origin.sequence))
+                new.append(
+                    JoinPlaces.Place(
+                        member: UInt32(origin.member),
+                        sequence: origin.sequence,
+                        isRedacted: origin.isRedacted
+                    )
+                )
             } else {
                 record.parts[origin.member].duplicates += 1
             }

@@ -41,10 +41,23 @@ public struct JoinedLog: Sendable {
         .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// The log that an event of the joined one comes from, and its sequence there; `nil` for an act of the joined log. Cost: one read of a
-    /// file.
-    public func origin(of sequence: SequenceNumber) -> (log: String, sequence: SequenceNumber)? {
+    /// Where an event of the joined log comes from.
+    public struct Origin: Hashable, Sendable {
+        /// The log's name.
+        public let log: String
+        /// The event's sequence there.
+        public let sequence: SequenceNumber
+        /// Whether it is redacted there.
+        public let isRedacted: Bool
+    }
+
+    /// Where an event of the joined log comes from; `nil` for an act of the joined log. Cost: one read of a file.
+    public func origin(of sequence: SequenceNumber) -> Origin? {
         guard let place = places.place(of: sequence), place.member < names.count else { return nil }
-        return (names[Int(place.member)], SequenceNumber(place.sequence))
+        return Origin(
+            log: names[Int(place.member)],
+            sequence: SequenceNumber(place.sequence),
+            isRedacted: place.isRedacted
+        )
     }
 }

@@ -6,7 +6,8 @@ import Testing
 @Suite struct ImportsTests {
     /// All of Foundation brings tables of ICU, 34 MB of a program that is linked statically, where FoundationEssentials would do.
     @Test(arguments: [
-        "EventLog", "Projections", "Clients", "Ingest", "EventLogTesting", "Playback", "Reduction", "CacheTables",
+        "EventLog", "Projections", "Clients", "Ingest", "EventLogTesting", "Joining", "Playback", "Reduction",
+        "CacheTables",
         "logtool",
     ])
     func allOfFoundationIsImportedOnlyWhereItsEssentialsAreNot(module: String) throws {

@@ -81,7 +81,7 @@ final class EventPrinter {
 
     /// The log and the sequence there that an event of several logs comes from.
     private func origin(of sequence: SequenceNumber) -> [String] {
-        joined?.origin(of: sequence).map { ["\($0.log):\($0.sequence)"] } ?? []
+        joined?.origin(of: sequence).map { ["\($0.log):\($0.sequence)"] + ($0.isRedacted ? ["(redacted)"] : []) } ?? []
     }
 
     /// What a reader looks for first: the frame's own name, then attributes and key.
@@ -104,6 +104,7 @@ final class EventPrinter {
         if let origin = joined?.origin(of: envelope.sequence) {
             object["log"] = .string(origin.log)
             object["logSequence"] = .string(origin.sequence.description)
+            if origin.isRedacted { object["redacted"] = .bool(true) }
         }
         object["frame"] = .text(FrameTitle.title(of: envelope.kind, payload: payload))
         object["bytes"] = .int(payload.count)
