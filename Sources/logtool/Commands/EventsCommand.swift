@@ -20,6 +20,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         Example("logtool events chat.eventlog --from 17 --to 17 --payload", "one event with its bytes"),
         Example("logtool events chat.eventlog --entity message:0903-bob", "the events behind one message"),
         Example("logtool events chat.eventlog --match 'reconnect' --payload", "the events whose bytes hold a text"),
+        Example("logtool events year --from 17 --to 17", "an event of several logs, and which one it comes from"),
         Example("logtool events chat.eventlog --follow --jsonl", "every event as it arrives, one object per line"),
     ]
 

@@ -29,6 +29,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         Example("logtool replay chat.eventlog --digest --each", "one digest for each event"),
         Example("logtool replay chat.eventlog --without 17", "what if event 17 had never arrived"),
         Example("logtool replay chat.eventlog --checked", "the state, of events that are as they were appended"),
+        Example("logtool replay year", "the logs of a folder as one; jan.eventlog+feb.eventlog: these two"),
         Example("logtool replay chat.eventlog --step -n 5", "what each of the last events changed"),
         Example("logtool replay chat.eventlog --step --changed --channel general", "the changes of a channel"),
     ]

@@ -16,6 +16,7 @@ struct StatsCommand: ParsableCommand, ExplainedCommand {
 
     static let examples = [
         Example("logtool stats chat.eventlog", "sizes and counts"),
+        Example("logtool stats year", "the logs of a folder as one, and what each gives"),
         Example("logtool stats chat.eventlog --json", "the same for scripts"),
     ]
 
