@@ -11,7 +11,8 @@ import Darwin
 /// The folder that holds a joined log: `NUMBER.eventlog`, `NUMBER.places`, and `lock`, which one process at a time has while it makes or extends
 /// one. The log with the greatest number counts, if it is whole.
 ///
-/// Logs that are replaced are removed at once; whoever reads one has its files open.
+/// Logs that are replaced are removed at once; whoever reads one has its files open. A log is believed only where it was made: its derived data,
+/// which is bound to the place (I17), has the hash of its record. Otherwise a folder of logs could bring along a joined log that says something else.
 package struct JoinFolder {
     private let folder: Folder
     private let lock: OpenFile
@@ -50,10 +51,20 @@ package struct JoinFolder {
         let places = JoinPlaces(file, path: folder.path(of: "\(number)\(Self.placesSuffix)"))
         let source = try SourceName(JoinRecord.source.description)
         let (note, head) = try store.read { (try $0.bookmark(of: source), $0.head.rawValue) }
-        guard let record = note.flatMap({ JoinRecord($0) }), record.head == head, places.count == head else {
-            return nil
-        }
+        guard let note, let record = JoinRecord(note), record.head == head, places.count == head,
+            let seal = try store.read({ try $0.existingDerivedStore() })?.table(Self.tableName, version: 1),
+            try seal.value(at: Self.sealKey) == Hasher256.hash(note).bytes
+        else { return nil }
         return (store, record, places)
+    }
+
+    private static let tableName = "join"
+    private static let sealKey = Array("record".utf8)
+
+    /// Makes a record count here. Without it the log is made anew next time, so no error is one.
+    static func seal(_ record: JoinRecord, of store: EventStore) {
+        let hash = Hasher256.hash(record.bytes).bytes
+        try? store.derivedStore().table(tableName, version: 1).put([(key: sealKey, value: hash)])
     }
 
     /// Makes an empty log behind those that are there.

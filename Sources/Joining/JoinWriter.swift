@@ -64,6 +64,7 @@ struct JoinWriter {
         record.head = head
         let source = try SourceName(JoinRecord.source.description)
         _ = try store.append(DraftBatch(), bookmark: Bookmark(source: source, bytes: record.bytes))
+        JoinFolder.seal(record, of: store)
     }
 
     private mutating func commit() throws {

@@ -185,6 +185,17 @@ import Testing
         #expect(try Self.lines(of: join(in: folder.path("kept"))) == lines)
     }
 
+    /// A folder that comes from elsewhere may bring a joined log that says something else.
+    @Test func aJoinedLogIsBelievedOnlyWhereItWasMade() throws {
+        try append((1...20).map { try .sample($0, key: "\($0)") }, to: "a")
+        let lines = try Self.lines(of: join(in: folder.path("kept")))
+        _ = try join(in: folder.path("kept"))
+        #expect(FileManager.default.fileExists(atPath: folder.path("kept/1.eventlog")))
+        try FileManager.default.copyItem(atPath: folder.path("kept"), toPath: folder.path("copy"))
+        #expect(try Self.lines(of: join(in: folder.path("copy"))) == lines)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("copy/1.eventlog")))
+    }
+
     // MARK: - Acts
 
     @Test func aDecoderFileOfOneLogReadsTheSourceInAll() throws {
