@@ -12,7 +12,7 @@ import Darwin
 /// one. The log with the greatest number counts, if it is whole.
 ///
 /// Logs that are replaced are removed at once; whoever reads one has its files open. A log is believed only where it was made: its derived data,
-/// which is bound to the place (I17), has the hash of its record. Otherwise a folder of logs could bring along a joined log that says something else.
+/// which is bound to the place (I17), has the hash of its record. Otherwise a folder of logs from elsewhere could bring along a joined log with other events.
 package struct JoinFolder {
     private let folder: Folder
     private let lock: OpenFile

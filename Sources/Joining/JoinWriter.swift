@@ -44,7 +44,7 @@ struct JoinWriter {
         return true
     }
 
-    /// Says that a member was joined up to its head.
+    /// Notes that a member is joined up to its head.
     mutating func reach(_ member: JoinMember, at place: Int) {
         let part = record.parts[place]
         record.parts[place] = JoinRecord.Part(

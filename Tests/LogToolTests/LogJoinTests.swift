@@ -185,7 +185,7 @@ import Testing
         #expect(try Self.lines(of: join(in: folder.path("kept"))) == lines)
     }
 
-    /// A folder that comes from elsewhere may bring a joined log that says something else.
+    /// A folder that comes from elsewhere may bring a joined log with other events.
     @Test func aJoinedLogIsBelievedOnlyWhereItWasMade() throws {
         try append((1...20).map { try .sample($0, key: "\($0)") }, to: "a")
         let lines = try Self.lines(of: join(in: folder.path("kept")))
