@@ -42,8 +42,8 @@ struct JoinMember: Sendable {
         let statistics = try store.statistics()
         if statistics.dropped > 0 {
             throw EngineError(
-                "join \"\(name)\": a compaction dropped \(statistics.dropped) of its \(statistics.head) events, and what it kept of them belongs to "
-                    + "that log alone; give their archives by --with-archive, or look at the log by itself",
+                "join \"\(name)\": it lacks \(statistics.dropped) of its \(statistics.head) events, which a compaction dropped or a salvage lost, and what "
+                    + "is kept of them belongs to that log alone; give its archives by --with-archive, or look at the log by itself",
                 code: .no
             )
         }

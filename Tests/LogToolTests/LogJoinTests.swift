@@ -241,7 +241,7 @@ import Testing
         #expect(compact.exitCode == 0, "\(compact.errors)")
         let refused = try tool("replay", "year")
         #expect(
-            refused.exitCode == 1 && refused.errors.contains("join \"a\": a compaction dropped"),
+            refused.exitCode == 1 && refused.errors.contains("join \"a\": it lacks "),
             "\(refused.errors)"
         )
         let with = try tool("replay", "year", "--json", "--with-archive", "gone")
