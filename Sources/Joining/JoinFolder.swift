@@ -24,10 +24,15 @@ package struct JoinFolder {
     private static let depth = 2
 
     /// Opens a folder, and waits for its lock.
+    ///
+    /// - Throws: `EventLogError` with code `io` if there is no such folder, or its file system has no locks.
     package init(at path: String) throws {
         folder = try Folder(at: path)
         lock = try folder.fileMadeIfMissing(Self.lockName)
-        while !lock.takeLock() { usleep(20_000) }
+        while flock(lock.descriptor, LOCK_EX) != 0 {
+            // A file system may have no locks; waiting for one would not end.
+            guard errno == EINTR else { throw EventLogError.system("lock", folder.path(of: Self.lockName)) }
+        }
     }
 
     /// Gives the lock to the next process.
