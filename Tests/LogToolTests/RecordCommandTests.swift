@@ -142,8 +142,13 @@ import Testing
 
     @Test func aLogMayBeCompactedAgainAndAgain() throws {
         let source = "sources: [{kind: sse, address: 'http://h/a'}]"
-        let upkeeps = try read("logs: [{path: L, compact: daily, \(source)}, {path: M, compact: 90m, \(source)}]")
-            .upkeeps
+        let upkeeps = try read(
+            "logs: [{path: L, compact: daily, \(source)}, {path: M, compact: 90m, seal: 30d, \(source)}]"
+        ).upkeeps
+        #expect(upkeeps.map(\.work) == [.compact(sealing: nil), .compact(sealing: .seconds(30 * 86_400))])
+        for wrong in ["seal: 30d", "compact: daily, seal: old"] {
+            #expect(throws: Failure.self) { try read("logs: [{path: L, \(wrong), \(source)}]") }
+        }
         #expect(upkeeps.map(\.log) == [folder.path("L"), folder.path("M")])
         #expect(upkeeps.map(\.interval) == [.seconds(86_400), .seconds(5_400)])
         #expect(try read("logs: [{path: L, \(source)}]").upkeeps.isEmpty)
@@ -194,7 +199,7 @@ import Testing
         try folder.makeLog(messages: 40, isLarge: true)
         #expect(try ToolRun.run(["policy", "L", "set", "--keep", "3"], in: folder).exitCode == 0)
         try write("one/vibestatus-a.json", "one")
-        try write("c.yaml", "logs: [{path: L, compact: daily, sources: [\(status("one"))]}]")
+        try write("c.yaml", "logs: [{path: L, compact: daily, seal: 1h, sources: [\(status("one"))]}]")
         let process = Process()
         process.executableURL = try ToolRun.executable
         process.arguments = ["record", "--config", "c.yaml"]
@@ -213,7 +218,8 @@ import Testing
         let text = try ToolRun.run(["replay", "L", "--json"], in: folder).output
         let state = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         #expect((state?["messages"] as? [Any])?.count == 3)
-        #expect(try ToolRun.run(["verify", "L"], in: folder).exitCode == 0)
+        let verified = try ToolRun.run(["verify", "L"], in: folder)
+        #expect(verified.exitCode == 0 && verified.output.contains(" sealed"))
     }
 
     private func events() throws -> [RecordedEvent] {

@@ -14,12 +14,19 @@ struct SealAgeOptions: ParsableArguments {
 
     /// Which events the options name.
     func limit(now: Timestamp) throws -> SealLimit {
-        guard let olderThan else { return .all }
-        let parts = olderThan.components
+        try olderThan.map { try .olderThan($0, now: now) } ?? .all
+    }
+}
+
+extension SealLimit {
+    /// What is older than an age.
+    static func olderThan(_ age: Duration, now: Timestamp) throws -> SealLimit {
+        let parts = age.components
         let (seconds, overflow) = parts.seconds.multipliedReportingOverflow(by: 1_000_000)
-        let age = seconds &+ parts.attoseconds / 1_000_000_000_000
-        let (time, isBefore) = now.microseconds.subtractingReportingOverflow(age)
-        guard !overflow, !isBefore else { throw ValidationError("--older-than reaches back before any time") }
+        let (time, isBefore) = now.microseconds.subtractingReportingOverflow(
+            seconds &+ parts.attoseconds / 1_000_000_000_000
+        )
+        guard !overflow, !isBefore else { throw ValidationError("an age of \(age) reaches back before any time") }
         return .before(Timestamp(microseconds: time))
     }
 }

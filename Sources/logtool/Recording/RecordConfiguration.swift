@@ -27,15 +27,15 @@ struct RecordConfiguration: Equatable, Sendable {
     struct Upkeep: Hashable, Sendable {
         /// What it is.
         enum Work: Hashable, Sendable {
-            /// A compaction by the log's own policy.
-            case compact
+            /// A compaction by the log's own policy, which seals what is older than an age; `nil` seals nothing further.
+            case compact(sealing: Duration?)
             /// What is new goes into a tree.
             case ship(Shipping)
         }
 
         let log: String
         let interval: Duration
-        var work = Work.compact
+        var work = Work.compact(sealing: nil)
     }
 
     /// The tree that a log is shipped to.
@@ -87,15 +87,18 @@ struct RecordConfiguration: Equatable, Sendable {
         trustFile = try reader.path(root, "ca-file", place: "the file")
         for (index, log) in try reader.mappings(root, "logs", place: "the file").enumerated() {
             let place = "logs[\(index)]"
-            try reader.check(log, knows: ["path", "sources", "compact", "ship"], place: place)
+            try reader.check(log, knows: ["path", "sources", "compact", "seal", "ship"], place: place)
             guard let path = try reader.path(log, "path", place: place) else {
                 throw reader.failure("\(place) has no path")
             }
             if let interval = try reader.compaction(log, place: place) {
-                guard !upkeeps.contains(where: { $0.log == path && $0.work == .compact }) else {
+                guard !upkeeps.contains(where: { $0.log == path && $0.folder == nil }) else {
                     throw reader.failure("the log \(path) has compact twice")
                 }
-                upkeeps.append(Upkeep(log: path, interval: interval))
+                let age = try reader.duration(log, "seal", place: place)
+                upkeeps.append(Upkeep(log: path, interval: interval, work: .compact(sealing: age)))
+            } else if try reader.duration(log, "seal", place: place) != nil {
+                throw reader.failure("\(place): seal goes with compact, which seals while it rewrites the log")
             }
             if let upkeep = try reader.shipping(log, path, place: place) {
                 guard !upkeeps.contains(where: { $0.folder == upkeep.folder }) else {
@@ -220,6 +223,15 @@ struct ConfigurationReader {
             throw failure("\(place): compact is daily, or a duration of a minute or more, such as 12h")
         }
         return interval
+    }
+
+    /// A duration, such as 30d; `nil` for none.
+    fileprivate func duration(_ mapping: JSONObject, _ name: String, place: String) throws -> Duration? {
+        guard let text = try text(mapping, name, place: place) else { return nil }
+        guard let duration = try? DurationText.parse(text) else {
+            throw failure("\(place): \(name) is a duration, such as 30d")
+        }
+        return duration
     }
 
     /// The tree that a log is shipped to; `nil` for none.

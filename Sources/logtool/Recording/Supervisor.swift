@@ -105,7 +105,7 @@ final class Supervisor: Sendable {
         var log = tools.log
         log[metadataKey: "log"] = "\(upkeep.log)"
         switch upkeep.work {
-        case .compact: await keepCompact(upkeep, log)
+        case .compact(let age): await keepCompact(upkeep, sealing: age, log)
         case .ship(let shipping): await keepShipped(upkeep, shipping, log)
         }
     }
@@ -145,7 +145,7 @@ final class Supervisor: Sendable {
 
     /// Compacts a log again and again, by its own policy. The first time is an interval after the last compaction that the log
     /// tells of, so that a recorder which is often started anew compacts no more often.
-    private func keepCompact(_ upkeep: RecordConfiguration.Upkeep, _ log: Logger) async {
+    private func keepCompact(_ upkeep: RecordConfiguration.Upkeep, sealing age: Duration?, _ log: Logger) async {
         let last = try? EventStore.open(at: upkeep.log, options: options).read { try Compaction.newest(in: $0) }
         var wait = Duration.zero
         if let last {
@@ -156,13 +156,14 @@ final class Supervisor: Sendable {
             do { try await tools.clock.sleep(wait) } catch { return }
             wait = upkeep.interval
             do {
-                let summary = try await compact(upkeep.log)
+                let summary = try await compact(upkeep.log, sealing: age)
                 log.notice(
                     "compacted",
                     metadata: [
                         "events": "\(summary.events.before) to \(summary.events.after)",
                         "bytes": "\(summary.bytes.before) to \(summary.bytes.after)",
                         "archive": "\(summary.archive?.path ?? "none")",
+                        "sealed": "\(summary.sealed ?? 0)",
                     ]
                 )
             } catch let error as EventLogError where error.code == .noLog {
@@ -173,7 +174,7 @@ final class Supervisor: Sendable {
         }
     }
 
-    private func compact(_ path: String) async throws -> CompactionSummary {
+    private func compact(_ path: String, sealing age: Duration?) async throws -> CompactionSummary {
         let (options, now) = (options, tools.clock.now())
         return try await DetachedThread.result(stackBytes: 8 << 20) {
             let store = try EventStore.open(at: path, options: options)
@@ -182,6 +183,7 @@ final class Supervisor: Sendable {
                 policy: try store.read { try RetentionPolicy(inForce: $0) },
                 now: now,
                 leavesSmall: true,
+                sealing: try age.map { try .olderThan($0, now: now) },
                 keeping: KeptStateOptions(build: ProgramIdentity.build)
             )
         }
