@@ -30,8 +30,8 @@ class Log:
     def __init__(self, path):
         with open(os.path.join(path, "FORMAT")) as file:
             format = dict(line.split(" ", 1) for line in file.read().splitlines())
-        if format["eventlog"] != "1":
-            sys.exit("this reader knows format 1, not " + format["eventlog"])
+        if format["eventlog"] not in ("1", "2"):
+            sys.exit("this reader knows formats 1 and 2, not " + format["eventlog"])
         numbers = sorted(int(name[4:]) for name in os.listdir(path) if name.startswith("gen-"))
         number = numbers[0]
         while True:

@@ -47,7 +47,7 @@ import Testing
         let log = try TemporaryLog(name: "L")
         let other = try TemporaryDirectory()
         try FileManager.default.copyItem(atPath: log.path, toPath: other.path("L"))
-        let text = "eventlog 2\nidentity 00\nreader 7.8.9\n"
+        let text = "eventlog 3\nidentity 00\nreader 7.8.9\n"
         try Data(text.utf8).write(to: URL(fileURLWithPath: other.path("L/FORMAT")))
         let error = #expect(throws: EventLogError.self) { try EventStore.open(at: other.path("L")) }
         #expect(error?.code == .newerFormat)

@@ -59,6 +59,22 @@ import Testing
         #expect(try log.store.verify().isIntact)
     }
 
+    /// A program that knows no blocks must not open the log; its copies say so too.
+    @Test func theFileFormatSaysThatEventsAreSealed() throws {
+        let log = try TemporaryLog((1...20).map { try .sample($0) })
+        func version(_ path: String) throws -> String {
+            String(try String(contentsOfFile: path + "/FORMAT", encoding: .utf8).prefix { $0 != "\n" })
+        }
+        _ = try log.store.seal(.all, now: Timestamp(seconds: 1), isDryRun: true, mustShrink: false)
+        #expect(try version(log.path) == "eventlog 1")
+        _ = try log.store.seal(.all, now: Timestamp(seconds: 1), mustShrink: false)
+        #expect(try version(log.path) == "eventlog 2")
+        let copy = log.directory.path("copy")
+        _ = try log.store.backup(to: copy)
+        #expect(try version(copy) == "eventlog 2")
+        #expect(try EventStore.open(at: copy).identity == log.store.identity)
+    }
+
     /// Keys are found in blocks: a repeat is one, and a conflict names its event.
     @Test func keysStayKnown() throws {
         let (_, log) = try logs()

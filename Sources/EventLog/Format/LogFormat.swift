@@ -1,18 +1,22 @@
-/// The file `FORMAT` of a log: its format version, its identity, and the program version that reads it. Written once,
-/// as the last step of a log's birth (I8).
+/// The file `FORMAT` of a log: its format version, its identity, and the program version that reads it. Written as the last step of
+/// a log's birth (I8), and anew before the first blocks of sealed events take effect.
 struct LogFormat: Equatable {
-    /// The format version that this program writes.
-    static let version = 1
+    /// The latest format version that this program reads, and that of logs with blocks of sealed events.
+    static let version = 2
+    /// The format version of all other logs.
+    static let openVersion = 1
     /// The lowest program version that reads what this program writes.
     static let readerVersion = "0.1.0"
     static let fileName = "FORMAT"
 
     /// Sixteen random bytes that identify this log; export, import and backup keep them.
     let identity: [UInt8]
+    /// The log's format version.
+    let version: Int
 
     /// The bytes of the file.
     var bytes: [UInt8] {
-        Array("eventlog \(Self.version)\nidentity \(hexText(identity))\nreader \(Self.readerVersion)\n".utf8)
+        Array("eventlog \(version)\nidentity \(hexText(identity))\nreader \(Self.readerVersion)\n".utf8)
     }
 
     /// Reads the file; `path` is the log's, for messages. Unknown fields are ignored.
@@ -28,11 +32,11 @@ struct LogFormat: Equatable {
         guard let hex = fields["identity"], let identity = bytesOfHex(hex), identity.count == 16 else {
             throw Self.damaged(path, "its identity is not 32 hex digits")
         }
-        self.identity = identity
+        (self.identity, self.version) = (identity, version)
     }
 
-    init(identity: [UInt8]) {
-        self.identity = identity
+    init(identity: [UInt8], isSealed: Bool = false) {
+        (self.identity, version) = (identity, isSealed ? Self.version : Self.openVersion)
     }
 
     /// The lines `NAME VALUE`, by name. Of several lines with one name the first counts.

@@ -60,7 +60,7 @@ extension EventStore {
             var verification = Verification(reader, generation: copy.number, progress: progress)
             return verification.run(identity: identity, file: file)
         }
-        try draft.write(LogFormat(identity: identity))
+        try draft.write(LogFormat(identity: identity, isSealed: copy.isSealed()))
         return report
     }
 

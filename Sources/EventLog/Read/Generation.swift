@@ -88,6 +88,9 @@ final class Generation: Sendable {
         throw LMDBError(notFoundErrno, "open \(directory.folder.path(of: LogDirectory.generationName(number)))")
     }
 
+    /// Whether it has blocks of sealed events.
+    func isSealed() throws -> Bool { try read { try $0.sealing() != nil } }
+
     /// Runs `body` on the newest committed state. The reader must not leave `body`, and neither may bytes that it
     /// lends.
     func read<Result>(_ body: (LogReader) throws -> Result) throws -> Result {

@@ -28,6 +28,13 @@ extension LogDirectory {
         try folder.replaceFile(LogFormat.fileName, with: format.bytes)
     }
 
+    /// Raises the version in FORMAT if a generation that is to be the log's has blocks of sealed events: a program that does not know
+    /// them must not open it. Before the switch, so that a crash leaves a version that is too high, which does no harm.
+    func note(sealingOf generation: Generation) throws {
+        guard let format = try format(), format.version < LogFormat.version, try generation.isSealed() else { return }
+        try write(LogFormat(identity: format.identity, isSealed: true))
+    }
+
     /// The log's FORMAT; `nil` if no log exists.
     func format() throws -> LogFormat? {
         try folder.bytes(of: LogFormat.fileName).map { try LogFormat($0, path: path) }

@@ -83,7 +83,7 @@ extension EventStore {
             try transaction.putMeta(acts, named: MetaName.acts, in: tables.meta)
         }
         _ = try directory.folder.makeFolder(LogDirectory.sources)
-        try directory.write(LogFormat(identity: identity))
+        try directory.write(LogFormat(identity: identity, isSealed: target.isSealed()))
     }
 
     /// Whether the log holds every event of an archive, so that there is nothing to bring back. Reads the archive to its end, or

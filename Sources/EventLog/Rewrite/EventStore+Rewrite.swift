@@ -158,6 +158,7 @@ extension EventStore {
             let result = try report(plan, act: act, reader, target, bytes: bytes)
             if plan.isDryRun || result.isRefused { return result }
             try target.checkAsForeign(operation: "rewrite log at")
+            try core.directory.note(sealingOf: target)
             // The new generation must be on the disk before anything refers to it (I9).
             try target.folder.sync()
             try core.directory.folder.sync()

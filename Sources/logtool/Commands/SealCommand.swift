@@ -12,8 +12,8 @@ struct SealCommand: ParsableCommand, ExplainedCommand {
         usage: "logtool seal LOG [--older-than DURATION] [options]",
         discussion: """
             Events of up to 512 go into one compressed block. Whoever reads the log reads them as before, each by itself too. Events \
-            that are appended later lie open until the next seal. What is sealed stays so when the log is compacted or redacted; an \
-            export, a backup in another format and a shipped copy have the events open.
+            that are appended later lie open until the next seal. What is sealed stays so when the log is compacted, redacted or backed up; \
+            an export and a shipped copy have the events open. A program from before there was seal does not open the log any more.
 
             compact --seal does both in one rewrite. A log that would grow is left alone, unless --force is given.
             """
