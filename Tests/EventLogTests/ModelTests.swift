@@ -36,7 +36,7 @@ import Testing
 
         init(using random: inout SeededGenerator) {
             let number = Int.random(in: 0..<10_000, using: &random)
-            switch Int.random(in: 0..<22, using: &random) {
+            switch Int.random(in: 0..<21, using: &random) {
             case 0...7: self = .append((0..<Int.random(in: 1...60, using: &random)).map { _ in random.number() })
             case 8, 9: self = .repeatOne(number)
             case 10, 11: self = .conflict(number)
@@ -45,7 +45,7 @@ import Testing
             case 14, 15: self = .readAt(number)
             case 16, 17: self = .clock(number)
             case 18: self = .bookmark(UInt8(truncatingIfNeeded: number))
-            case 19, 20: self = .seal(number)
+            case 19: self = .seal(number)
             default: self = .copy
             }
         }

@@ -42,7 +42,7 @@ import Testing
     /// Few things and many changes, out of order, doubled and after ends.
     @Test(arguments: DenseTraffic.allCases)
     func itGivesTheStateOfDenseTraffic(traffic: DenseTraffic) throws {
-        for seed in 1...(6 * Self.factor) {
+        for seed in 1...(3 * Self.factor) {
             try check(try traffic.events(count: 120, seed: seed), seed: seed)
         }
     }
@@ -50,7 +50,7 @@ import Testing
     /// What is before a change is what was after the last one.
     @Test(arguments: DenseTraffic.allCases)
     func anAuditIsAChain(traffic: DenseTraffic) throws {
-        for seed in 1...(4 * Self.factor) {
+        for seed in 1...(2 * Self.factor) {
             var state = LogState()
             for event in try traffic.events(count: 150, seed: seed) { state.apply(event) }
             var known: [EntityReference: JSONObject] = [:]
@@ -79,7 +79,7 @@ import Testing
     /// What a compaction keeps has its history, late versions included.
     @Test(arguments: DenseTraffic.allCases)
     func aCompactionKeepsIt(traffic: DenseTraffic) throws {
-        for seed in 1...(4 * Self.factor) {
+        for seed in 1...(2 * Self.factor) {
             let events = try traffic.events(count: 120, seed: seed)
             var whole = LogState()
             for event in events { whole.apply(event) }

@@ -141,7 +141,7 @@ import Testing
         var state = LogState()
         var known: Set<EntityReference> = []
         // A scenario that is there for its size tells of many things of a few kinds.
-        for event in events.prefix(200) {
+        for event in events.prefix(80) {
             state.apply(event)
             for thing in state.touched(by: event.envelope) where !known.contains(thing) {
                 if [.typing, .read].contains(thing.kind) { continue }
