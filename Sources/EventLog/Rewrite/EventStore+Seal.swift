@@ -73,6 +73,8 @@ extension EventStore {
         plan.isDryRun = isDryRun
         plan.scratch = scratch
         plan.mustShrink = mustShrink
+        // Another seal has done it meanwhile.
+        plan.voidedBy = [Self.sealKind]
         let result = try rewrite(plan)
         return SealResult(
             through: point.through,
