@@ -46,7 +46,8 @@ public struct ForgettingCertificate {
 
     private static func json(_ scan: ForgettingScan) -> JSONObject {
         [
-            "events": .int(scan.eventCount), "files": .int(scan.fileCount), "bytes": .int(scan.byteCount),
+            "events": .int(scan.eventCount), "sealed": .int(scan.sealedCount), "files": .int(scan.fileCount),
+            "bytes": .int(scan.byteCount),
             "blocks": .int(scan.blockCount), "blockBytes": .int(scan.blockByteCount),
             "forms": .array(scan.forms.map { .string($0) }), "searched": .int(scan.searchedCount),
             "unsearched": .int(scan.unsearchedCount), "shared": .int(scan.sharedCount),

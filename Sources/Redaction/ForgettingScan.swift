@@ -19,6 +19,8 @@ public struct ForgettingScan: Sendable {
 
     /// How many events were searched.
     public private(set) var eventCount = 0
+    /// How many of them lie in compressed blocks of the log, in which a search of the files' bytes finds nothing.
+    public private(set) var sealedCount = 0
     /// How many files of the log were searched, and the bytes of these.
     public private(set) var fileCount = 0
     /// The bytes of the files.
@@ -87,6 +89,7 @@ public struct ForgettingScan: Sendable {
             guard session.head > .zero else { return }
             try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
                 eventCount += 1
+                if event.isSealed { sealedCount += 1 }
                 let envelope = event.envelope
                 func look(_ part: String, _ isFound: Bool) {
                     if isFound { hits.append(RedactionScan.Hit(sequence: envelope.sequence, part: part)) }

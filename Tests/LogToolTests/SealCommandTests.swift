@@ -148,6 +148,20 @@ import Testing
         #expect(try held.verify().isIntact)
     }
 
+    /// Who is forgotten is in no block any more, and the certificate says that blocks were opened for the search.
+    @Test func aForgottenPersonIsInNoBlock() throws {
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        _ = try store.append((1...300).map { try RedactionTests.frame("what she said \($0)", $0) })
+        #expect(try tool("seal", "L", "--force").exitCode == 0)
+        let run = try tool("forget", "L", "--author", "7", "--yes", "--by", "me", "--json")
+        let done = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+        let scan = try #require(done["scan"] as? [String: Any])
+        #expect(scan["sealed"] as? Int == 300 && (scan["hits"] as? [Any])?.isEmpty == true, "\(run.errors)")
+        let export = try tool("export", "L").output
+        #expect(!export.contains("what she said") && !export.contains("nell"))
+        #expect(try tool("stats", "L").output.contains("300 sealed"))
+    }
+
     /// Killed at any time, the log is the old one or the new one.
     @Test func aKilledOneLeavesTheOldLogOrTheNewOne() throws {
         try make(.gateway, count: 2_000)

@@ -20,6 +20,9 @@ public struct EventView: ~Copyable {
         self.block = block
     }
 
+    /// Whether the event lies in a compressed block.
+    public var isSealed: Bool { block != nil }
+
     /// What keeps the payload's bytes in memory, if they are no bytes of the map, which the session keeps: who uses them behind the
     /// call must hold it.
     package var payloadOwner: AnyObject? { block?.takeUnretainedValue() }

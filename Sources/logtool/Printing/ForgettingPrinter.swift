@@ -58,7 +58,9 @@ struct ForgettingPrinter {
 
     private func print(_ scan: ForgettingScan) throws {
         let blocks = scan.blockCount > 0 ? ", \(counted(scan.blockCount, "block")) of archives" : ""
-        let searched = "searched \(counted(scan.eventCount, "event")), \(counted(scan.fileCount, "file"))\(blocks)"
+        let sealed = scan.sealedCount > 0 ? " (\(scan.sealedCount) in compressed blocks)" : ""
+        let searched =
+            "searched \(counted(scan.eventCount, "event"))\(sealed), \(counted(scan.fileCount, "file"))\(blocks)"
         if scan.hits.isEmpty, scan.fileHitCount == 0 {
             try output.line("\(searched): the log has \(counted(scan.searchedCount, "text")) nowhere")
         } else {
