@@ -145,6 +145,23 @@ import Testing
         }
     }
 
+    /// A block from elsewhere may say sequences that other entries have; nobody reads events out of order.
+    @Test func aBlockThatBeginsTooEarlyIsDamage() throws {
+        let log = try TemporaryLog((1...5).map { try .sample($0) })
+        let generation = log.store.core.current
+        let value = try Self.block()
+        let transaction = try generation.environment.beginWrite()
+        try withKey(UInt64(891)) { key in
+            try value.withUnsafeBytes { try transaction.append($0, at: key, in: generation.tables.events) }
+        }
+        try transaction.commit()
+        // 90 events, ten apart, end with 891, and so begin with 1.
+        let error = #expect(throws: EventLogError.self) { try log.events() }
+        #expect(error?.code == .damaged && error?.reason.contains("begins before sequence 5") == true)
+        #expect(throws: EventLogError.self) { try log.store.seal(.all, now: Timestamp(seconds: 1)) }
+        #expect(try !log.store.verify().isIntact)
+    }
+
     /// A damaged page of a block costs its events; the others are saved.
     @Test func aSalvageTakesWhatBlocksHold() throws {
         let (open, log) = try logs()

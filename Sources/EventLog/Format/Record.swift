@@ -70,7 +70,7 @@ struct Record {
         holding == .whole ? secret : nil
     }
 
-    /// What stands before the key: the salt of a whole event, the commitment of a redacted one.
+    /// The salt of a whole event, the commitment of a redacted one. It stands before the key.
     var secret: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[Self.fixedBytes..<keyStart]) }
 
     /// The commitment: computed if the event is whole, stored if it is redacted.

@@ -183,6 +183,7 @@ extension LogReader {
         let pageBytes = Int(try view.statistics(of: tables.events).pageSize)
         var cursor = try Cursor(view, tables.events)
         var found = try cursor.seek(atLeast: range.lowerBound)
+        var before: UInt64 = 0
         while found {
             cursor.prefetch(pageBytes: pageBytes)
             guard let sequence = cursor.key.bigEndian(as: UInt64.self), cursor.key.count == 8 else {
@@ -192,21 +193,28 @@ extension LogReader {
                 if sequence > range.upperBound { return }
                 guard try body(sequence, record, RecordPlace(stored: record.bytes, block: nil)) else { return }
             } else {
-                guard try walk(block: cursor, in: range, body) else { return }
+                guard try walk(block: cursor, behind: before, in: range, body) else { return }
                 if sequence >= range.upperBound { return }
             }
+            before = sequence
             found = try cursor.advance()
         }
     }
 
     /// Passes the events of a range that the block at a cursor holds to `body`. False if `body` stopped.
+    ///
+    /// - Parameter last: The key of the entry before. Keys ascend; that a block begins behind it, only the block says.
     @inline(never)
     private func walk(
         block cursor: borrowing Cursor,
+        behind last: UInt64,
         in range: ClosedRange<UInt64>,
         _ body: (UInt64, Record, RecordPlace) throws -> Bool
     ) throws -> Bool {
         let block = try block(under: cursor)
+        guard let first = block.sequences.first, first > last else {
+            throw damaged("a block of events begins before sequence \(last), which stands before it")
+        }
         let place = RecordPlace(stored: cursor.value, block: .passUnretained(block))
         return try withExtendedLifetime(block) {
             for index in block.place(atLeast: range.lowerBound)..<block.sequences.count {
@@ -233,7 +241,7 @@ extension LogReader {
         return block
     }
 
-    /// What is sealed; `nil` where nothing is.
+    /// How far the log is sealed; `nil` for a log without blocks.
     func sealing() throws -> Sealing? { try meta(MetaName.sealed).flatMap { Sealing($0) } }
 
     /// How many events are held.

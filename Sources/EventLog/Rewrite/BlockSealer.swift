@@ -3,7 +3,7 @@ final class BlockSealer {
     /// Higher levels gain 1 in 20 on chats and take four times as long (`docs/decisions/0045-older-events-lie-in-blocks.md`).
     private static let level: Int32 = 3
 
-    /// What was sealed so far.
+    /// The count of blocks and events so far.
     private var sealing: Sealing
     private var builder = BlockBuilder()
     private let compressor: BlockCompressor

@@ -132,7 +132,7 @@ struct AgainstOptions: ParsableArguments {
         return reference
     }
 
-    /// What is shown beside a reading of a log; `nil` for nothing.
+    /// The second reading or log that the options name; `nil` if they name none.
     ///
     /// - Parameter without: The events to leave out, in the log that is shown.
     /// - Throws: `Failure` with exit code 1 if the log lacks an event that is to be left out; `EventLogError` with code `noLog`

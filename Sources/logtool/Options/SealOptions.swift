@@ -19,7 +19,7 @@ struct SealAgeOptions: ParsableArguments {
 }
 
 extension SealLimit {
-    /// What is older than an age.
+    /// The events that are older than an age.
     static func olderThan(_ age: Duration, now: Timestamp) throws -> SealLimit {
         let parts = age.components
         let (seconds, overflow) = parts.seconds.multipliedReportingOverflow(by: 1_000_000)

@@ -65,6 +65,13 @@ struct CompactionPrinter {
     /// For a compaction that was not done because the log would have grown.
     private func printRefusal(_ refused: (events: Int, bytes: UInt64)) throws {
         let dropped = summary.events.before - refused.events
+        if dropped == 0 {
+            // A run that was to seal, and had nothing to drop.
+            try output.line(
+                "left alone: sealed, the log would grow, \(sizes(summary.bytes.before, refused.bytes)); --force seals it all the same"
+            )
+            return try output.line(quiet("digest \(summary.digest)"))
+        }
         try output.line(
             "left alone: without \(dropped) of \(counted(summary.events.before, "event")) the log would grow, "
                 + sizes(summary.bytes.before, refused.bytes) + "; --force drops them all the same"
