@@ -123,15 +123,7 @@ struct JoinCursor {
                 // The joined log holds the bytes as if they had been appended so (I7).
                 try session.check(event)
                 clock = max(clock, event.recordedAt.microseconds)
-                let envelope = event.envelope
-                let draft = DraftEvent(
-                    recordedAt: envelope.recordedAt,
-                    source: envelope.source,
-                    kind: envelope.kind,
-                    key: envelope.key,
-                    attributes: envelope.attributes,
-                    payload: event.withPayload { Array($0) }
-                )
+                let draft = event.draft
                 bytes += draft.payload.count
                 chunk.append(
                     Change(

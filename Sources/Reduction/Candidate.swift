@@ -96,16 +96,7 @@ struct Candidate: Sendable {
         try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
             if event.isAct { return true }
             try session.check(event)
-            let envelope = event.envelope
-            let draft = DraftEvent(
-                recordedAt: envelope.recordedAt,
-                source: envelope.source,
-                kind: envelope.kind,
-                key: envelope.key,
-                attributes: envelope.attributes,
-                payload: event.withPayload { Array($0) }
-            )
-            events.append(CandidateEvent(place: events.count, origin: envelope.sequence, draft: draft))
+            events.append(CandidateEvent(place: events.count, origin: event.sequence, draft: event.draft))
             return true
         }
         return Candidate(events)

@@ -88,6 +88,18 @@ public struct EventView: ~Copyable {
         try record.key.map { try body($0) }
     }
 
+    /// The event as a draft, to be appended to another log.
+    package var draft: DraftEvent {
+        DraftEvent(
+            recordedAt: recordedAt,
+            source: source,
+            kind: kind,
+            key: key,
+            attributes: attributes,
+            payload: Array(payload)
+        )
+    }
+
     /// The event, copied out of the log.
     public func copied() -> RecordedEvent {
         RecordedEvent(
