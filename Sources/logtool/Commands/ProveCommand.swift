@@ -23,7 +23,9 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
             else the text is unproved. Exit code 1 says that a proof does not hold, or not for the text, and why. --check also \
             takes what history and audit print with --prove: it reads each entry out of the proved events again and names \
             those that show something else. What no proved event says is listed as not covered, such as a text before whose \
-            event is not in the proof. No proof shows that nothing else was said before, between or afterwards. Of the             certificate that forget writes it checks the acts, and that what it says follows from what it counts; with LOG also that             the log has the acts.
+            event is not in the proof. No proof shows that nothing else was said before, between or afterwards. Of \
+            the certificate that forget writes it checks the acts, and that what it says follows from what it counts; with \
+            LOG also that the log has the acts.
             """
     )
 
