@@ -162,7 +162,7 @@ import Testing
         let compact = ["compact", "L", "--keep", "5", "--quiet"]
         let time = try ContinuousClock().measure { _ = try ToolRun.run(compact, in: folder) }
         var random = SeededGenerator(seed: 4)
-        for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 12 : 300) {
+        for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 3 : 300) {
             try FileManager.default.removeItem(atPath: folder.path("L"))
             for name in try archives() { try FileManager.default.removeItem(atPath: folder.path(name)) }
             try FileManager.default.copyItem(atPath: folder.path("whole"), toPath: folder.path("L"))

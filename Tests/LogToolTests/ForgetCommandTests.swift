@@ -138,7 +138,7 @@ import Testing
         try FileManager.default.copyItem(atPath: folder.path("L"), toPath: folder.path("before"))
         let time = try ContinuousClock().measure { _ = try ToolRun.run(arguments, in: folder) }
         var random = SeededGenerator(seed: 42)
-        for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 6 : 300) {
+        for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 2 : 300) {
             try FileManager.default.removeItem(atPath: folder.path("L"))
             try FileManager.default.copyItem(atPath: folder.path("before"), toPath: folder.path("L"))
             try ToolRun.killed(arguments, in: folder, after: time, &random)

@@ -77,7 +77,7 @@ import Testing
         try FileManager.default.copyItem(atPath: folder.path("L"), toPath: folder.path("before"))
         let time = try ContinuousClock().measure { _ = try ToolRun.run(arguments, in: folder) }
         var random = SeededGenerator(seed: 9)
-        for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 12 : 300) {
+        for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 3 : 300) {
             try FileManager.default.removeItem(atPath: folder.path("L"))
             try FileManager.default.copyItem(atPath: folder.path("before"), toPath: folder.path("L"))
             try ToolRun.killed(arguments, in: folder, after: time, &random)

@@ -202,7 +202,7 @@ import Testing
         var random = SeededGenerator(seed: 50)
         let (ship, pull) = (["ship", "L", "--to", "tree", "-q"], ["pull", "copy", "--from", "tree", "-q"])
         let time = try ContinuousClock().measure { try done("ship", "L", "--to", "tree") }
-        for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 4 : 150) {
+        for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 3 : 150) {
             try append(round * 300 + 1..<round * 300 + 300)
             if round % 3 == 2 { try done("redact", "L", "--match", "message \(690 - round)", "--yes") }
             try ToolRun.killed(ship, in: folder, after: time, &random)

@@ -1,6 +1,7 @@
 // Loaded before the C library (LD_PRELOAD), notes every call that changes or syncs what lies below WRITE_TRACE_ROOT in
 // the file WRITE_TRACE, in order, and makes chosen ones fail. What is written to standard error is noted too: tests say
-// there what was acknowledged. Linux only.
+// there what was acknowledged. Kills the process instead of the call with the number WRITE_TRACE_KILL, and says at its end
+// how many calls there were. Linux only.
 #define _GNU_SOURCE
 #include "include/write_trace.h"
 
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static const char *root;
 static int trace = -1;
-static long count, failing;
+static long count, failing, killing = -1;
 static int failing_error, failing_short;
 // By descriptor: 0 not ours, 1 ours, 2 ours and every write is synced.
 static unsigned char kinds[65536];
@@ -32,6 +34,12 @@ __attribute__((constructor)) static void begin(void) {
     root = getenv("WRITE_TRACE_ROOT");
     const char *path = getenv("WRITE_TRACE");
     if (path) trace = REAL(open)(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const char *number = getenv("WRITE_TRACE_KILL");
+    if (number) killing = strtol(number, NULL, 10);
+}
+
+__attribute__((destructor)) static void end(void) {
+    if (killing >= 0) dprintf(2, "write-trace: %ld calls\n", count);
 }
 
 void write_trace_arm(long number, int error, int is_short) {
@@ -87,9 +95,18 @@ static uint64_t inode_of(int descriptor) {
 
 static int is_ours(int descriptor) { return descriptor >= 0 && descriptor < 65536 ? kinds[descriptor] : 0; }
 
-// Whether the call at hand is to fail; the lock is held.
-static int fails(void) {
+// Whether the call at hand is to fail; the lock is held. Kills the process if the call is the one for that. The call is about
+// a path or, without one, a descriptor.
+static int fails(const char *call, const char *path, int descriptor) {
     count += 1;
+    if (killing > 0 && count == killing) {
+        char link[64], room[4096] = "";
+        snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+        if (!path && readlink(link, room, sizeof room - 1) > 0) path = room;
+        dprintf(2, "write-trace: killed before %s %s\n", call, path ? path : "");
+        kill(getpid(), SIGKILL);
+        for (;;) pause();
+    }
     if (failing == 0 || count != failing) return 0;
     errno = failing_error;
     return 1;
@@ -115,7 +132,7 @@ static int opened(int descriptor, const char *path, int flags, int was_there) {
         const char *whole = resolved(AT_FDCWD, path, room);                                                            \
         pthread_mutex_lock(&lock);                                                                                     \
         int was_there = access(whole, F_OK) == 0;                                                                      \
-        int result = is_below(whole) && flags & O_CREAT && !was_there && fails()                                       \
+        int result = is_below(whole) && flags & O_CREAT && !was_there && fails("the birth of", whole, -1)              \
                          ? -1                                                                                          \
                          : opened(REAL(name)(path, flags, mode), whole, flags, was_there);                             \
         pthread_mutex_unlock(&lock);                                                                                   \
@@ -134,7 +151,7 @@ OPEN(open64)
         const char *whole = resolved(directory, path, room);                                                           \
         pthread_mutex_lock(&lock);                                                                                     \
         int was_there = access(whole, F_OK) == 0;                                                                      \
-        int result = is_below(whole) && flags & O_CREAT && !was_there && fails()                                       \
+        int result = is_below(whole) && flags & O_CREAT && !was_there && fails("the birth of", whole, -1)              \
                          ? -1                                                                                          \
                          : opened(REAL(name)(directory, path, flags, mode), whole, flags, was_there);                  \
         pthread_mutex_unlock(&lock);                                                                                   \
@@ -161,7 +178,8 @@ static ssize_t written(int descriptor, const void *bytes, ssize_t result, uint64
         pthread_mutex_lock(&lock);                                                                                     \
         ssize_t result;                                                                                                \
         if (!is_ours(descriptor)) result = REAL(name)(descriptor, bytes, size, offset);                                \
-        else if (!fails()) result = written(descriptor, bytes, REAL(name)(descriptor, bytes, size, offset), offset);   \
+        else if (!fails("a write to", NULL, descriptor))                                                               \
+            result = written(descriptor, bytes, REAL(name)(descriptor, bytes, size, offset), offset);                  \
         else if (failing_short && size > 1)                                                                            \
             result = written(descriptor, bytes, REAL(name)(descriptor, bytes, size / 2, offset), offset);              \
         else result = -1;                                                                                              \
@@ -214,7 +232,8 @@ ssize_t writev(int descriptor, const struct iovec *parts, int number) {
 #define TRUNCATE(name, type)                                                                                           \
     int name(int descriptor, type size) {                                                                              \
         pthread_mutex_lock(&lock);                                                                                     \
-        int result = is_ours(descriptor) && fails() ? -1 : REAL(name)(descriptor, size);                               \
+        int is_failing = is_ours(descriptor) && fails("a truncation of", NULL, descriptor);                            \
+        int result = is_failing ? -1 : REAL(name)(descriptor, size);                                                   \
         if (result == 0 && is_ours(descriptor)) note('t', inode_of(descriptor), size, "", 0, "", 0);                   \
         pthread_mutex_unlock(&lock);                                                                                   \
         return result;                                                                                                 \
@@ -225,7 +244,7 @@ TRUNCATE(ftruncate64, off64_t)
 #define SYNC(name)                                                                                                     \
     int name(int descriptor) {                                                                                         \
         pthread_mutex_lock(&lock);                                                                                     \
-        int result = is_ours(descriptor) && fails() ? -1 : REAL(name)(descriptor);                                     \
+        int result = is_ours(descriptor) && fails("a sync of", NULL, descriptor) ? -1 : REAL(name)(descriptor);        \
         if (result == 0 && is_ours(descriptor)) note('s', inode_of(descriptor), 0, "", 0, "", 0);                      \
         pthread_mutex_unlock(&lock);                                                                                   \
         return result;                                                                                                 \
@@ -233,12 +252,21 @@ TRUNCATE(ftruncate64, off64_t)
 SYNC(fsync)
 SYNC(fdatasync)
 
+static const char *call_name(char what) {
+    switch (what) {
+        case 'r': return "the renaming of";
+        case 'u':
+        case 'd': return "the removal of";
+        default: return "the birth of";
+    }
+}
+
 // A change of directory entries: the record holds the path, of a rename also the new one, and the inode that it is about.
 #define CHANGE(what, path, other, call)                                                                                \
     pthread_mutex_lock(&lock);                                                                                         \
     struct stat information = {0};                                                                                     \
     if (is_below(path)) lstat(path, &information);                                                                     \
-    int result = is_below(path) && fails() ? -1 : call;                                                                \
+    int result = is_below(path) && fails(call_name(what), path, -1) ? -1 : call;                                       \
     if (result == 0 && is_below(path)) {                                                                               \
         if (!information.st_ino) lstat(path, &information);                                                            \
         note_path(what, information.st_ino, path, other);                                                              \
