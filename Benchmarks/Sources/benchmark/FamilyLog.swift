@@ -29,7 +29,7 @@ struct FamilyLog {
     func figures() throws -> [Figure] {
         _ = try use(program, ["replay", log, "--digest", "-q"])
         let rounds = try (0..<Self.rounds).map { _ in try round() }
-        return speeds(rounds) + (try memory())
+        return try speeds(rounds) + memory() + sizes()
     }
 
     func remove() {
