@@ -8,7 +8,7 @@ package import Projections
 /// Keeps the state behind the last chunk, from which the next one is made.
 package struct StepChunks: Sendable {
     /// The most events of a chunk.
-    package static let eventsMax: UInt64 = 256
+    package static let eventsMax: UInt64 = 64
 
     private let title: String
     private let reading: String
@@ -57,8 +57,23 @@ package struct StepChunks: Sendable {
         try write(Steps.line(header(of: chunk.before, range, session)))
         try write(Steps.line(Steps.step(before, chunk.before.rows, orders: chunk.before.orders)))
         try writeEvents(in: range, of: session, to: write)
+        var left = options.without.filter { range.contains($0) }.sorted()[...]
         for step in chunk.steps {
+            try writeEmpty(&left, before: step.event.sequence, to: write)
             try write(Steps.line(Steps.step(step.event.sequence, step.differences, orders: step.orders)))
+        }
+        try writeEmpty(&left, before: range.upperBound.next, to: write)
+    }
+
+    /// Writes the steps of events that are left out, which change nothing.
+    private func writeEmpty(
+        _ left: inout ArraySlice<SequenceNumber>,
+        before end: SequenceNumber,
+        to write: ([UInt8]) throws -> Void
+    ) throws {
+        while let sequence = left.first, sequence < end {
+            try write(Steps.line(Steps.step(sequence, [], orders: [:])))
+            left.removeFirst()
         }
     }
 

@@ -91,7 +91,7 @@ struct ViewPageTests {
         let store = try EventStore.open(at: folder.path("L"))
         let head = try store.read { Int($0.head.rawValue) }
         var random = SeededGenerator(seed: 11)
-        let borders = [255, 256, 257, 258, 512, 513, 768, 769, 1, 2, head]
+        let borders = [63, 64, 65, 66, 128, 129, 256, 257, 768, 769, 1, 2, head]
         let points = borders + (0..<190).map { _ in Int.random(in: 1...head, using: &random) }
         for (number, point) in points.enumerated() {
             // Some with all rows.
@@ -106,8 +106,49 @@ struct ViewPageTests {
             let state = try store.read { try Replay.logState(of: $0, through: SequenceNumber(UInt64(point))) }
             try Self.check(shown, state, hasAll: rows > 200, "at \(point)")
         }
-        #expect(try browser.value("page.timeline.chunks.length <= 4") as? Bool == true)
+        #expect(try browser.value("page.timeline.chunks.length <= 8") as? Bool == true)
         #expect(view.isRunning)
+    }
+
+    /// Beside the log stands what it would be had an event never arrived: at drawn points as a replay without it has it.
+    @Test func anEventIsLeftOutBesideTheLog() async throws {
+        try makeLog("L", events: 300)
+        let (view, address) = try await serve(["L"])
+        let browser = try Browser(in: folder.url.path)
+        try browser.show(page: address)
+        let store = try EventStore.open(at: folder.path("L"))
+        let head = try store.read { Int($0.head.rawValue) }
+        var random = SeededGenerator(seed: 49)
+        var differences = 0
+        for left in (0..<4).map({ _ in Int.random(in: 5...head, using: &random) }) {
+            try browser.value("(async () => { await page.goTo('\(left)'); await page.leaveOut(); })()")
+            #expect(try browser.value("page.other.header.profile") as? String == "canonical without event \(left)")
+            var options = ReplayOptions()
+            options.without = [SequenceNumber(UInt64(left))]
+            for point in [left - 1, left, head] + (0..<6).map({ _ in Int.random(in: 1...head, using: &random) }) {
+                let script =
+                    "await page.goTo('\(point)'); page.shownMax = 2000; await page.show(page.timeline.position)"
+                try browser.value("(async () => { \(script); })()")
+                let state = try store.read { session in
+                    try Replay.logState(of: session, through: SequenceNumber(UInt64(point)), options: options)
+                }
+                var beside = state
+                let document = beside.document(DocumentOptions())
+                let channel = try #require(try browser.value("page.place.split('\\n')[2]") as? String)
+                let live = (document["messages"]?.array ?? []).filter { $0["channel"]?.string == channel }.map {
+                    "message:guild/\(channel)/\($0["id"]?.string ?? "")"
+                }
+                let rows =
+                    "[...document.querySelectorAll('#content section:last-of-type li[data-entity]:not(.gone)')].map((row) => row.dataset.entity)"
+                #expect(try browser.value(rows) as? [String] == live, "at \(point), without \(left)")
+                let marked = try browser.value("document.querySelectorAll('#content li.differs').length") as? Int ?? 0
+                #expect(point >= left || marked == 0, "at \(point), without \(left)")
+                differences += marked
+            }
+            try browser.press("w")
+            try browser.wait(for: "page.other === undefined")
+        }
+        #expect(differences > 0 && view.isRunning)
     }
 
     private static func check(_ shown: [String: Any], _ state: LogState, hasAll: Bool, _ comment: String) throws {

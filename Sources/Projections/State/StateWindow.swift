@@ -34,12 +34,14 @@ package struct PlaceName: Hashable, Sendable {
 package struct StateWindow: Sendable {
     /// How much a window has of a place.
     package struct Size: Sendable {
-        /// The last messages of a channel, the first rows of any other place.
+        /// The last messages of a channel, the first rows of any other place, where the place was asked for.
         package var rows: Int
+        /// The same of a place that is in the window for the things in it alone.
+        package var tail: Int
         /// The messages before and behind each thing that it is made around.
         package var reach: Int
 
-        package init(rows: Int, reach: Int) { (self.rows, self.reach) = (rows, reach) }
+        package init(rows: Int, tail: Int, reach: Int) { (self.rows, self.tail, self.reach) = (rows, tail, reach) }
     }
 
     /// One place.
@@ -83,7 +85,8 @@ extension LogState {
 
 private struct WindowMaker {
     private let touched: [PlaceName: [(thing: EntityReference, order: String?)]]
-    private let wanted: Set<PlaceName>
+    /// The places that were asked for, and all that are in the window.
+    private let (asked, wanted): (Set<PlaceName>, Set<PlaceName>)
     private let size: StateWindow.Size
     private let clock: Timestamp?
     private var sections: [Section: [JSONValue]] = [:]
@@ -103,8 +106,11 @@ private struct WindowMaker {
         for (thing, order) in touched {
             if let place = PlaceName(of: thing) { places[place, default: []].append((thing, order)) }
         }
-        (self.touched, self.wanted, self.size, self.clock) = (places, wanted.union(places.keys), size, clock)
+        (asked, self.wanted) = (wanted, wanted.union(places.keys))
+        (self.touched, self.size, self.clock) = (places, size, clock)
     }
+
+    private func rows(of place: PlaceName) -> Int { asked.contains(place) ? size.rows : size.tail }
 
     mutating func add(_ source: SourceState) {
         addMessages(of: source)
@@ -186,7 +192,7 @@ private struct WindowMaker {
 
     /// The indexes of the messages of the window, ascending.
     private func indexes(of all: [Int], _ name: PlaceName, _ messages: Messages, _ names: Names) -> [Int] {
-        var chosen = Set((max(0, all.count - size.rows)..<all.count))
+        var chosen = Set((max(0, all.count - rows(of: name))..<all.count))
         var ids: Set<EntityID> = []
         for (thing, order) in touched[name] ?? [] {
             if let id = names.find(thing.parts.last ?? "") { ids.insert(id) }
@@ -238,10 +244,11 @@ private struct WindowMaker {
             return window.places.append(StateWindow.Place(name: name, count: keys.count, hidden: nil))
         }
         let things = Set(touched[name]?.map(\.thing) ?? [])
+        let rows = rows(of: name)
         var shown = 0
         for (index, key) in keys.enumerated() {
             let thing = EntityReference(kind: name.kind, parts: source.parts(of: key))
-            guard index < size.rows || things.contains(thing) else { continue }
+            guard index < rows || things.contains(thing) else { continue }
             addRow(key, of: source)
             shown += 1
         }

@@ -114,17 +114,31 @@ class Axis {
     return Math.max(0, Math.min(width - 1, part * width));
   }
 
+  /** Draws the axis and where the shown step is on it. What does not change from step to step is drawn once. */
   paint() {
     const canvas = byID("density");
     const context = canvas.getContext("2d");
     if (!context || !this.drawn) return;
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue("--" + name).trim();
+    const { timeline, work } = this.page;
+    const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const known = [this.drawn, canvas.width, work?.good, work?.bad, isDark];
+    if (!this.still || known.some((value, index) => value !== this.still.known[index])) {
+      const style = getComputedStyle(document.documentElement);
+      const colour = (name) => style.getPropertyValue("--" + name).trim();
+      context.clearRect(0, 0, canvas.width, canvas.height);
+      this.paintStill(context, canvas, colour);
+      this.still = { known, cursor: colour("link"), picture: context.getImageData(0, 0, canvas.width, canvas.height) };
+    } else context.putImageData(this.still.picture, 0, 0);
+    if (timeline.position < this.range.from || timeline.position > this.range.to) return;
+    context.fillStyle = this.still.cursor;
+    context.fillRect(this.placeOf(timeline.position, Date.parse(timeline.event()?.recordedAt)), 0, 2, canvas.height);
+  }
+
+  paintStill(context, canvas, colour) {
     const { counts, marks, gaps } = this.drawn;
     const { density } = Axis.heights;
     const step = canvas.width / counts.length;
     const most = counts.reduce((left, right) => Math.max(left, right), 1);
-    context.clearRect(0, 0, canvas.width, canvas.height);
     context.fillStyle = colour("gap");
     context.globalAlpha = 0.3;
     for (const gap of gaps) {
@@ -148,9 +162,6 @@ class Axis {
       context.fillStyle = colour(name === "good" ? "well" : "delete");
       context.fillRect(this.placeOf(index, Date.parse(timeline.event(index)?.recordedAt)) - 1, 0, 3, canvas.height);
     }
-    if (timeline.position < this.range.from || timeline.position > this.range.to) return;
-    context.fillStyle = colour("link");
-    context.fillRect(this.placeOf(timeline.position, Date.parse(timeline.event()?.recordedAt)), 0, 2, canvas.height);
   }
 
   /** Says in words what the canvas shows: the range, the marks, and each gap. */

@@ -1,8 +1,23 @@
 // The places of a log, and what people saw in one of them.
 
 class ChatPanel {
+  /** More rows than these are not kept as elements. */
+  static keptMax = 2000;
+
   constructor(page) {
     this.page = page;
+    // What was drawn, by what it shows: a step changes little of it.
+    this.kept = new Map();
+  }
+
+  /** The element for a name: that which was drawn of the same values, else a new one. */
+  keep(name, values, draw) {
+    const known = this.kept.get(name);
+    if (known && known.values.length === values.length && known.values.every((value, index) => value === values[index])) return known.drawn;
+    if (this.kept.size >= ChatPanel.keptMax) this.kept.clear();
+    const drawn = draw();
+    this.kept.set(name, { values, drawn });
+    return drawn;
   }
 
   draw() {
@@ -12,25 +27,32 @@ class ChatPanel {
 
   drawPlaces() {
     const lit = new Set(this.page.timeline.step().changes.map((change) => placeOf(change.entity)));
-    const items = this.page.timeline.places().map((place) =>
-      element(
-        "li",
-        {},
+    const items = this.page.timeline.places().map((place) => {
+      const isLit = lit.has(place.key) && this.page.timeline.position > 0;
+      const title = this.page.title(place.key);
+      const isShown = place.key === this.page.place;
+      return this.keep(`place ${place.key}`, [title, place.count, isLit, isShown], () =>
         element(
-          "button",
-          {
-            type: "button",
-            "aria-current": place.key === this.page.place ? "true" : undefined,
-            class: lit.has(place.key) && this.page.timeline.position > 0 ? "lit" : undefined,
-            onclick: () => this.page.choose(place.key),
-          },
-          element("bdi", {}, shown(this.page.title(place.key))),
-          " ",
-          element("span", { class: "quiet" }, String(place.count)),
+          "li",
+          {},
+          element(
+            "button",
+            {
+              type: "button",
+              "aria-current": isShown ? "true" : undefined,
+              class: isLit ? "lit" : undefined,
+              onclick: () => this.page.choose(place.key),
+            },
+            element("bdi", {}, shown(title)),
+            " ",
+            element("span", { class: "quiet" }, String(place.count)),
+          ),
         ),
-      ),
-    );
-    byID("places").replaceChildren(element("ul", {}, ...items));
+      );
+    });
+    const list = this.keep("places", [], () => element("ul", {}));
+    fill(list, items);
+    fill(byID("places"), [list]);
   }
 
   /** Draws the shown place, as each reading has it. */
@@ -38,13 +60,20 @@ class ChatPanel {
     const content = byID("content");
     if (this.page.place === undefined) return content.replaceChildren(element("p", { class: "quiet" }, "Nothing yet."));
     const [kind, source, id] = this.page.place.split("\n");
-    const heading = element("h2", { dir: "auto" }, shown(this.page.title(this.page.place)));
-    const pinned = this.page.isPinned ? element("p", { class: "quiet" }, "Stays here; choose it again to follow the steps.") : null;
-    const readings = (this.page.other ? [this.page.timeline, this.page.other] : [this.page.timeline]).map((timeline) => {
-      const rows = kind === "channel" ? this.drawMessages(timeline, `${source}/${id}`) : this.drawRows(timeline);
-      return this.page.other ? element("section", {}, element("h3", {}, `As ${timeline.header.profile}`), rows) : rows;
+    const { other, timeline } = this.page;
+    const title = this.page.title(this.page.place);
+    const heading = this.keep("heading", [title], () => element("h2", { dir: "auto" }, shown(title)));
+    const pinned = this.page.isPinned ? [this.keep("pinned", [], () => element("p", { class: "quiet" }, "Stays here; choose it again to follow the steps."))] : [];
+    const readings = (other ? [timeline, other] : [timeline]).map((reading, number) => {
+      const name = kind === "channel" ? "messages" : "rows";
+      const list = this.keep(`list ${number}`, [name], () => element("ol", { class: name }));
+      fill(list, kind === "channel" ? this.drawMessages(reading, number, `${source}/${id}`) : this.drawRows(reading, number));
+      return other
+        ? this.keep(`reading ${number}`, [list], () => element("section", {}, element("h3", {}, `As ${reading.header.profile}`), list))
+        : list;
     });
-    content.replaceChildren(heading, ...(pinned ? [pinned] : []), element("div", { class: this.page.other ? "readings" : undefined }, ...readings));
+    const frame = this.keep("readings", readings, () => element("div", { class: other ? "readings" : undefined }, ...readings));
+    fill(content, [heading, ...pinned, frame]);
     const lit = content.querySelector(".lit");
     if (!lit) return;
     // Only within the chat: the page itself stays where the reader put it.
@@ -54,11 +83,13 @@ class ChatPanel {
 
   /** The classes of a row: lit where the step changed it, gone, and differing from the other reading. */
   classes(row, isLit, ...others) {
-    const differs = this.page.other && sayings(this.page.timeline.rows.get(row.entity)) !== sayings(this.page.other.rows.get(row.entity));
+    const readings = this.page.other ? [this.page.timeline, this.page.other] : [];
+    const [one, other] = readings.map((reading) => reading.rows.get(row.entity));
+    const differs = sayings(one) !== sayings(other) && !readings.some((reading) => !reading.rows.has(row.entity) && reading.hides(row));
     return [isLit ? "lit" : "", row.isGone ? "gone" : "", differs ? "differs" : "", ...others].join(" ").trim();
   }
 
-  drawMessages(timeline, channel) {
+  drawMessages(timeline, number, channel) {
     const messages = timeline.messages(channel);
     const changes = new Map(timeline.position > 0 ? timeline.step().changes.map((change) => [change.entity, change]) : []);
     const lit = messages.findIndex((row) => changes.has(row.entity));
@@ -71,9 +102,12 @@ class ChatPanel {
       const above = parent === undefined ? undefined : `message:${name[0]}/${name[1]}/${encoded(parent)}`;
       const depth = above === undefined ? 0 : Math.min(8, (depths.get(above) ?? 0) + 1);
       depths.set(row.entity, depth);
+      const answered = above && timeline.rows.get(above);
+      const change = changes.get(row.entity);
+      const classes = this.classes(row, change !== undefined, `depth-${depth}`);
       return [
         ...this.unloaded(timeline.hiddenBefore(row.entity)),
-        this.drawMessage(row, depth, above && [above, timeline.rows.get(above)], changes.get(row.entity)),
+        this.keep(`${number} ${row.entity}`, [row, answered, change, classes], () => this.drawMessage(row, classes, above && [above, answered], change)),
       ];
     });
     const more = (count, where) =>
@@ -89,7 +123,7 @@ class ChatPanel {
           )
         : null;
     const behind = end === messages.length ? this.unloaded(timeline.hiddenBehind(this.page.place)) : [];
-    return element("ol", { class: "messages" }, more(start, "earlier"), ...items, more(messages.length - end, "later"), ...behind);
+    return [more(start, "earlier"), ...items, more(messages.length - end, "later"), ...behind].filter((item) => item !== null);
   }
 
   /** Says how many messages are not here, and gets more. */
@@ -98,7 +132,7 @@ class ChatPanel {
     return [element("li", { class: "unloaded", "data-hidden": String(count) }, element("button", { type: "button", onclick: () => this.page.showMore() }, `${count} not loaded: show more`))];
   }
 
-  drawMessage(row, depth, above, change) {
+  drawMessage(row, classes, above, change) {
     const { fields } = row;
     const author = fields.authorName ?? fields.author ?? "somebody";
     const before = change?.fields.content?.a;
@@ -127,7 +161,7 @@ class ChatPanel {
       );
     return element(
       "li",
-      { class: this.classes(row, change !== undefined, `depth-${depth}`), "data-entity": row.entity },
+      { class: classes, "data-entity": row.entity },
       element(
         "button",
         { type: "button", class: "who", title: "Its history", onclick: () => this.page.chooseEntity(row.entity) },
@@ -142,24 +176,27 @@ class ChatPanel {
   }
 
   /** Items, sessions, rows and whatever else has a row: a table of their members. */
-  drawRows(timeline) {
+  drawRows(timeline, number) {
     const changes = new Set(timeline.position > 0 ? timeline.step().changes.map((change) => change.entity) : []);
     const rows = [...timeline.rows.values()].filter((row) => placeOf(row.entity) === this.page.place);
     rows.sort((left, right) => compare(left.entity, right.entity));
-    const items = rows.slice(0, this.page.shownMax).map((row) =>
-      element(
-        "li",
-        { class: this.classes(row, changes.has(row.entity)), "data-entity": row.entity },
+    const items = rows.slice(0, this.page.shownMax).map((row) => {
+      const classes = this.classes(row, changes.has(row.entity));
+      return this.keep(`${number} ${row.entity}`, [row, classes], () =>
         element(
-          "button",
-          { type: "button", class: "who", title: "Its history", onclick: () => this.page.chooseEntity(row.entity) },
-          element("bdi", {}, shown(decoded(parts(row.entity).parts.at(-1)))),
+          "li",
+          { class: classes, "data-entity": row.entity },
+          element(
+            "button",
+            { type: "button", class: "who", title: "Its history", onclick: () => this.page.chooseEntity(row.entity) },
+            element("bdi", {}, shown(decoded(parts(row.entity).parts.at(-1)))),
+          ),
+          element("p", { class: "text", dir: "auto" }, shown(brief(row.fields))),
         ),
-        element("p", { class: "text", dir: "auto" }, shown(brief(row.fields))),
-      ),
-    );
+      );
+    });
     const rest = rows.length - items.length + timeline.hiddenBehind(this.page.place);
     if (rest > 0) items.push(element("li", {}, element("button", { type: "button", onclick: () => this.page.showMore() }, `${rest} more`)));
-    return element("ol", { class: "rows" }, ...items);
+    return items;
   }
 }

@@ -14,6 +14,9 @@ class Timeline {
     this.events = new Map(exported.filter((line) => line.sequence !== undefined && line.changes === undefined).map((line) => [line.sequence, line]));
     this.rows = new Map();
     this.channels = new Map();
+    // By place: the rows that are here, and those of them that count; what the steps so far added to a chunk's counts.
+    this.tallies = new Map();
+    this.grown = new Map();
     this.undo = [];
     this.position = -1;
     this.go(0);
@@ -55,22 +58,13 @@ class Timeline {
   places() {
     const places = new Map();
     const add = (key, count) => {
-      if (key === undefined) return;
       const place = places.get(key) ?? { key, count: 0 };
       places.set(key, place);
       place.count += count;
     };
-    const weight = (entity) => (parts(entity).kind === "channel" ? 0 : 1);
-    for (const row of this.rows.values()) {
-      // Of issues a chunk has all rows.
-      const isCounted = this.counts && parts(row.entity).kind !== "issue";
-      add(placeOf(row.entity), isCounted || row.isGone ? 0 : weight(row.entity));
-    }
+    for (const [key, { count }] of this.tallies) add(key, count);
     for (const [key, { count }] of this.counts ?? []) add(key, count);
-    if (this.counts)
-      for (const { changes } of this.steps.slice(1, this.position + 1))
-        for (const change of changes)
-          if (parts(change.entity).kind !== "issue") add(placeOf(change.entity), weight(change.entity) * growth(change));
+    for (const [key, count] of this.grown) add(key, count);
     return [...places.values()]
       .filter((place) => !this.counts || place.count > 0 || this.counts.has(place.key) || place.key.startsWith("channel\n"))
       .sort((left, right) => compare(left.key, right.key));
@@ -84,6 +78,15 @@ class Timeline {
   /** How many rows of a place behind the last one are not here. */
   hiddenBehind(place) {
     return this.counts?.get(place)?.hidden ?? 0;
+  }
+
+  /** Whether a row may be among those of a chunk that are not here. */
+  hides(row) {
+    const place = placeOf(row.entity);
+    if (parts(row.entity).kind !== "message") return this.hiddenBehind(place) > 0;
+    const [, source, channel] = place.split("\n");
+    const next = this.messages(`${source}/${channel}`).find((known) => compare(known.order ?? "", row.order ?? "") > 0);
+    return next ? this.hiddenBefore(next.entity) > 0 : this.hiddenBehind(place) > 0;
   }
 
   // ---- The same questions as to a log that is served
@@ -203,13 +206,39 @@ class Timeline {
       this.put(change.entity, changed(known, change, step.orders));
     }
     this.undo[this.position] = before;
+    this.grow(1);
   }
 
   backward() {
+    this.grow(-1);
     for (const [entity, row] of this.undo[this.position--].slice().reverse()) this.put(entity, row);
   }
 
+  /** Counts what the step at hand adds to the places of a chunk, or takes it off again. */
+  grow(sign) {
+    if (!this.counts || this.position === 0) return;
+    for (const change of this.step().changes) {
+      const key = placeOf(change.entity);
+      const { kind } = parts(change.entity);
+      if (key === undefined || kind === "issue" || kind === "channel") continue;
+      this.grown.set(key, (this.grown.get(key) ?? 0) + sign * growth(change));
+    }
+  }
+
+  /** Counts a row in its place, or no longer. Of a chunk only issues count, for of these it has all rows. */
+  tally(entity, row, sign) {
+    const key = row === undefined ? undefined : placeOf(entity);
+    if (key === undefined) return;
+    const { kind } = parts(entity);
+    const isCounted = kind !== "channel" && !row.isGone && (!this.counts || kind === "issue");
+    const { rows, count } = this.tallies.get(key) ?? { rows: 0, count: 0 };
+    if (rows + sign === 0) this.tallies.delete(key);
+    else this.tallies.set(key, { rows: rows + sign, count: count + (isCounted ? sign : 0) });
+  }
+
   put(entity, row) {
+    this.tally(entity, this.rows.get(entity), -1);
+    this.tally(entity, row, 1);
     if (row === undefined) this.rows.delete(entity);
     else this.rows.set(entity, row);
     const name = parts(entity);

@@ -11,6 +11,17 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/** Makes some elements the children of another one. Those that are there already stay where they are, so that little is laid out anew. */
+function fill(parent, children) {
+  const wanted = new Set(children);
+  for (const child of [...parent.childNodes]) if (!wanted.has(child)) child.remove();
+  let next = parent.firstChild;
+  for (const child of children) {
+    if (child === next) next = next.nextSibling;
+    else parent.insertBefore(child, next);
+  }
+}
+
 const byID = (id) => document.getElementById(id);
 
 /** A text as a log has it, in its own direction. Control characters and marks of direction are written out. */

@@ -36,13 +36,21 @@ class EventPanel {
       element("h3", {}, "Copy as command"),
       copyable(command),
       copyable(this.page.replayCommand(event.sequence)),
-      copyable(`logtool view LOG --without ${event.sequence}`),
+      ...this.drawWithout(event),
       element("h3", {}, "Proof"),
       this.drawProof(event.sequence),
       copyable(`logtool prove LOG ${event.sequence}`),
     );
     this.drawConnection(event);
     this.drawReads(event);
+  }
+
+  /** What would be without the event: a button where a server can tell, and the command. */
+  drawWithout(event) {
+    const { left, timeline } = this.page;
+    const text = left === undefined ? "Show as if it had never arrived" : `Show the log alone, with event ${left}`;
+    const button = timeline.without ? [element("p", {}, element("button", { type: "button", id: "without", onclick: () => this.page.leaveOut() }, text))] : [];
+    return [...button, copyable(`logtool view LOG --without ${event.sequence}`)];
   }
 
   /** Names the connection of the event, with links to the events at which it began, was greeted and ended. */

@@ -29,7 +29,8 @@ class Page {
     const { header, last } = this.timeline;
     byID("about").textContent =
       `${last} steps, events ${header.from} to ${header.to} of ${header.size}, read as ${header.profile}; root ${header.root}`;
-    if (this.other) {
+    if (this.left !== undefined) byID("about").textContent += `; beside it as if event ${this.left} had never arrived`;
+    else if (this.other) {
       const first = this.partings.length > 0 ? `differs first at event ${this.timeline.step(this.partings[0]).sequence}` : "says the same";
       byID("about").textContent += `; beside it as ${this.other.header.profile}, which ${first}`;
     }
@@ -78,6 +79,7 @@ class Page {
       n: () => this.mark(1),
       p: () => this.mark(-1),
       d: () => this.part(1),
+      w: () => this.leaveOut(),
       D: () => this.part(-1),
       "+": () => this.faster(1),
       "-": () => this.faster(-1),
@@ -129,6 +131,19 @@ class Page {
     const found =
       direction > 0 ? partings.find((index) => index > timeline.position) : partings.filter((index) => index < timeline.position).at(-1);
     return this.show(found ?? partings.at(direction > 0 ? 0 : -1));
+  }
+
+  /** Shows beside the log what it would be without the event of the shown step, or no longer. Only a server can tell. */
+  leaveOut() {
+    const { timeline } = this;
+    if (!timeline.without) return this.say("A file cannot tell; the command beside the event does.");
+    const sequence = timeline.event()?.sequence;
+    this.left = this.left === undefined ? sequence : undefined;
+    this.other = this.left === undefined ? undefined : timeline.without(this.left);
+    // What differs begins with the event that is left out.
+    this.partings = this.left === undefined ? [] : [timeline.position];
+    this.drawHead();
+    return this.show(timeline.position);
   }
 
   play() {
@@ -185,7 +200,7 @@ class Page {
     timeline.go(target);
     this.other?.go(target);
     this.draw();
-    timeline.lookAhead(this.place);
+    for (const reading of [timeline, this.other]) reading?.lookAhead(this.place);
   }
 
   /** The place that a step changes; undefined where it changes none that has a list. */
@@ -197,7 +212,8 @@ class Page {
   /** A promise of what a step needs and is not here; undefined where nothing is. */
   missing(index) {
     const place = (this.isPinned ? undefined : this.touched(index)) ?? this.place;
-    return this.timeline.ready(index, place, this.shownMax > 200 ? this.shownMax : 0);
+    const rows = this.shownMax > 200 ? this.shownMax : 0;
+    return this.timeline.ready(index, place, rows) ?? this.other?.ready(index, place, rows);
   }
 
   draw() {
@@ -225,6 +241,7 @@ class Page {
     const isAtEnd = timeline.position === timeline.last;
     try {
       if (await timeline.grown()) {
+        if (this.other) this.other.header.to = timeline.header.to;
         this.drawHead();
         if (isAtEnd) await this.show(timeline.last);
       }
@@ -276,6 +293,7 @@ class Page {
       ["+ −", "faster, slower"],
       ["n p", "the next, the last edit, deletion, gap, reconnection or issue"],
       ["d D", "the next, the last event at which two readings begin to differ"],
+      ["w", "as if this event had never arrived, and back; of a log that is served"],
       ["z Z 0", "zoom in, out, to all events"],
       ["g b B", "good here, bad here, find the first bad event between"],
       ["/", "search"],

@@ -3,15 +3,24 @@
 
 class Served {
   /** The chunks that are held; the one used longest ago goes first. */
-  static chunksMax = 4;
+  static chunksMax = 8;
 
-  /** Made of the header of the whole log. */
-  constructor(header) {
+  /** The rows of a place that is asked for. */
+  static rowsMin = 60;
+
+  /** Made of the header of the whole log. With an event that is left out, it shows the log as if that had never arrived. */
+  constructor(header, left) {
     this.header = header;
+    this.left = left;
     this.first = Number(header.from);
     this.chunks = [];
     this.current = undefined;
     this.pending = new Map();
+  }
+
+  /** The same log as if an event had never arrived. */
+  without(left) {
+    return new Served({ ...this.header, profile: `${this.header.profile} without event ${left}` }, left);
   }
 
   get last() {
@@ -62,9 +71,9 @@ class Served {
   ready(index, place, rows = 0) {
     if (this.has(index, place) && (place === undefined || this.chunk(index).rowsOf(place) >= rows)) return undefined;
     const [from, to] = this.bounds(index);
-    const question = `chunk?from=${this.sequence(from)}&to=${this.sequence(to)}&rows=${Math.max(60, rows)}${
+    const question = `chunk?from=${this.sequence(from)}&to=${this.sequence(to)}&rows=${Math.max(Served.rowsMin, rows)}${
       place === undefined ? "" : `&place=${encodeURIComponent(placeText(place))}`
-    }`;
+    }${this.left === undefined ? "" : `&without=${this.left}`}`;
     if (!this.pending.has(question))
       this.pending.set(
         question,
@@ -89,7 +98,7 @@ class Served {
     const isStep = (line) => line.changes !== undefined;
     const timeline = new Timeline([lines[0], ...lines.filter(isStep)], lines);
     const asked = new Map(place === undefined ? [] : [[place, rows]]);
-    const chunk = { start: from - 1, end: to, timeline, rowsOf: (name) => Math.max(60, asked.get(name) ?? 0) };
+    const chunk = { start: from - 1, end: to, timeline, rowsOf: (name) => asked.get(name) ?? 0 };
     const old = this.chunks.find((other) => other.start === chunk.start);
     if (old && old === this.current) {
       timeline.go(this.position - chunk.start);
@@ -109,7 +118,7 @@ class Served {
   /** Loads the chunk behind the shown one before it is needed. */
   lookAhead(place) {
     const { current } = this;
-    if (current && current.end < this.last && this.position > current.end - 64 && !this.chunk(current.end + 1))
+    if (current && current.end < this.last && this.position > current.end - 32 && !this.chunk(current.end + 1))
       this.ready(current.end + 1, place)?.catch(() => undefined);
   }
 
@@ -127,6 +136,10 @@ class Served {
 
   hiddenBefore(entity) {
     return this.current.timeline.hiddenBefore(entity);
+  }
+
+  hides(row) {
+    return this.current.timeline.hides(row);
   }
 
   hiddenBehind(place) {

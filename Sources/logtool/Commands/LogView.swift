@@ -129,9 +129,9 @@ final class LogView: Sendable {
         case "chunk":
             let places = Set(try request.place.map { [$0] } ?? [])
             let (from, to) = (try request.number("from"), try request.number("to"))
-            return Self.lines(
-                try await log.chunk(from, to, of: places, rows: Int(try request.number("rows", else: 60)))
-            )
+            let rows = Int(try request.number("rows", else: 60))
+            let left = try request.text("without").map { _ in try request.number("without") }
+            return Self.lines(try await log.chunk(from, to, of: places, rows: rows, without: left))
         case "axis":
             let (all, place) = (try await log.range(), try request.place)
             let (from, to) = (

@@ -7,8 +7,8 @@ import Viewer
 
 /// The events of a log that is served in chunks, and what is said of single ones.
 actor ViewedLog {
-    /// The most rows of a place that a chunk has.
-    private static let rowsMax = 4000
+    /// The most rows of a place that a chunk has, and how many of one that was not asked for.
+    private static let (rowsMax, tail) = (4000, 30)
     /// A search ends after so many events or finds, and says where to go on.
     private static let (scannedMax, foundMax): (UInt64, Int) = (500_000, 50)
     private static let entriesMax = 500
@@ -20,6 +20,8 @@ actor ViewedLog {
     private let reading: Profile
     nonisolated let title: String
     private var chunks: StepChunks
+    /// The chunks as if one event had never arrived, for a page that shows that beside the log.
+    private var parted: (left: UInt64, chunks: StepChunks)?
 
     init(_ store: EventStore, title: String, from first: SequenceNumber, to last: SequenceNumber?, reading: Profile) {
         (self.store, self.first, self.last, self.reading, self.title) = (store, first, last, reading, title)
@@ -59,17 +61,41 @@ actor ViewedLog {
     /// - Parameters:
     ///   - places: Places to show beside those that the events touch.
     ///   - rows: How many rows of each place are wanted.
+    ///   - left: An event that is passed over as if it had never arrived. The first such chunk folds from the last kept state before
+    ///     that event on.
     /// - Throws: `Failure` for events that are not served, or too many.
-    func chunk(_ from: UInt64, _ to: UInt64, of places: Set<PlaceName>, rows: Int) throws -> [UInt8] {
+    func chunk(
+        _ from: UInt64,
+        _ to: UInt64,
+        of places: Set<PlaceName>,
+        rows: Int,
+        without left: UInt64? = nil
+    ) throws -> [UInt8] {
         try store.read { session in
             guard let range = range(in: session), from >= range.lowerBound.rawValue, from <= to,
                 to <= range.upperBound.rawValue, to - from < StepChunks.eventsMax
             else { throw Failure("a chunk has at most \(StepChunks.eventsMax) of the events that are served") }
             var bytes: [UInt8] = []
-            let size = StateWindow.Size(rows: min(max(rows, 1), Self.rowsMax), reach: 8)
-            try chunks.write(SequenceNumber(from)...SequenceNumber(to), in: places, size, of: session) { bytes += $0 }
+            let size = StateWindow.Size(rows: min(max(rows, 1), Self.rowsMax), tail: Self.tail, reach: 8)
+            let events = SequenceNumber(from)...SequenceNumber(to)
+            guard let left else {
+                try chunks.write(events, in: places, size, of: session) { bytes += $0 }
+                return bytes
+            }
+            guard range.contains(SequenceNumber(left)) else { throw Failure("event \(left) is not served") }
+            var chunks = parted.flatMap { $0.left == left ? $0.chunks : nil } ?? chunksWithout(left)
+            // Held by nobody else while it goes on, or the state in it would be copied.
+            parted = nil
+            try chunks.write(events, in: places, size, of: session) { bytes += $0 }
+            parted = (left, chunks)
             return bytes
         }
+    }
+
+    private func chunksWithout(_ left: UInt64) -> StepChunks {
+        var options = StateQuery(profile: reading).replayOptions
+        options.without = [SequenceNumber(left)]
+        return StepChunks(title: title, reading: "\(reading.rawValue) without event \(left)", options: options)
     }
 
     /// The events from one on that contain a text, in whatever case, with what stands around it, and where to go on.
