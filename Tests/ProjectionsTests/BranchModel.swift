@@ -169,7 +169,12 @@ struct BranchModel {
             if let own = graves[path], let stray = strays[path], stray.isByRewrite, stray.event > own.event {
                 grave = stray
             }
-            chat.change(channel, id, created: Self.date(Self.number(path))) { $0.last = grave?.last }
+            let isDropped = chat.dropped[[channel, id]] != nil
+            chat.change(channel, id, created: Self.date(Self.number(path))) {
+                // The tip deleted a text that a compaction dropped.
+                $0.isHidden = isDropped && grave?.last == nil
+                $0.last = grave?.last
+            }
         }
     }
 
@@ -181,9 +186,15 @@ struct BranchModel {
             let reply = text?.first { $0.hasPrefix("reply_to: ") }?.dropFirst(10)
             let isNew = tree[path] != nil
             let number = Self.number(path)
-            chat.change(channel, id, created: Self.date(number), seconds: Self.seconds(number)) { message in
+            chat.change(
+                channel,
+                id,
+                created: Self.date(number),
+                seconds: Self.seconds(number),
+                by: isNew ? .file : .deletion
+            ) { message in
                 guard isNew, let text, let content = text.last else { return message.cause = "deleted" }
-                message.cause = nil
+                (message.cause, message.isHidden) = (nil, false)
                 // A file that comes back as it was is no new version.
                 guard message.current?.content != content else { return }
                 let number = (message.versions.values.map(\.number).max() ?? 0) + 1
@@ -199,5 +210,18 @@ struct BranchModel {
         bury()
     }
 
-    mutating func compact(_ rule: (_ channel: String) -> ChatModel.Rule) { chat.compact(rule) }
+    mutating func compact(_ rule: (_ channel: String) -> ChatModel.Rule) {
+        chat.compact(deletesForGood: false, rule)
+        forget(in: &graves)
+        forget(in: &strays)
+        for place in tips.indices { forget(in: &tips[place].graves) }
+    }
+
+    /// Forgets the texts of messages that are dropped now.
+    private func forget(in graves: inout [String: Grave]) {
+        for path in graves.keys {
+            let (channel, id) = Self.parts(path)
+            if chat.index(channel, id) == nil { graves[path]?.last = nil }
+        }
+    }
 }

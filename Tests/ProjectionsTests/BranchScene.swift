@@ -91,7 +91,11 @@ struct BranchScene {
     /// What a compaction leaves and what it must equal.
     func compacted(keep: Int) throws -> (retained: BranchScene, refolded: BranchScene) {
         var retained = self
-        retained.scene.messages.retain(RetentionPolicy(messagesPerChannel: keep), names: scene.names)
+        retained.scene.messages.retain(
+            RetentionPolicy(messagesPerChannel: keep),
+            names: scene.names,
+            CompactionDecision(head: SequenceNumber(scene.last), clock: nil)
+        )
         retained.scene.channels.retain(RetentionPolicy(messagesPerChannel: keep), names: scene.names)
         let needed = retained.needed
         let names = retained.scene.names

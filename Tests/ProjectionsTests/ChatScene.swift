@@ -164,7 +164,7 @@ struct ChatScene {
         retained: ChatScene, refolded: ChatScene
     ) {
         var retained = self
-        retained.messages.retain(RetentionPolicy(messagesPerChannel: keep), names: names)
+        retained.retainMessages(RetentionPolicy(messagesPerChannel: keep))
         retained.channels.retain(RetentionPolicy(messagesPerChannel: keep), names: names)
         let needed = retained.needed
         var refolded = ChatScene()
@@ -180,6 +180,10 @@ struct ChatScene {
         )
         for event in stream where needed.contains(event.sequence) { refolded.apply(event.changes, at: event.sequence) }
         return (retained, refolded)
+    }
+
+    mutating func retainMessages(_ policy: RetentionPolicy) {
+        messages.retain(policy, names: names, CompactionDecision(head: SequenceNumber(last), clock: nil))
     }
 
     var needed: SequenceSet {

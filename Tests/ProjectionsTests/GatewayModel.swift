@@ -98,10 +98,10 @@ struct GatewayModel {
         let isGone = deletedChannels.contains(channel)
         sent.append(
             Sent(name: time == nil ? "MESSAGE_CREATE" : "MESSAGE_UPDATE", data: data) {
-                $0.change(channel, String(id), created: "") { message in
+                $0.change(channel, String(id), created: "", by: .version(edited ?? "")) { message in
                     message.seconds = created
                     message.versions[edited ?? ""] = version
-                    if isGone && message.cause == nil { message.cause = "channel_deleted" }
+                    if isGone, message.cause == nil { message.cause = "channel_deleted" }
                 }
             }
         )
@@ -111,7 +111,7 @@ struct GatewayModel {
         let channel = channel(of: id)
         sent.append(
             Sent(name: "MESSAGE_DELETE", data: #"{"id":"\#(id)","channel_id":"\#(channel)"}"#) {
-                $0.change(channel, String(id), created: "") { $0.cause = "deleted" }
+                $0.change(channel, String(id), created: "", by: .deletionForGood) { $0.cause = "deleted" }
             }
         )
     }
@@ -120,6 +120,7 @@ struct GatewayModel {
         deletedChannels.insert(channel)
         sent.append(
             Sent(name: "CHANNEL_DELETE", data: #"{"id":"\#(channel)","guild_id":"1"}"#) { chat in
+                chat.goneChannels.insert(channel)
                 for message in chat.messages where message.channel == channel && message.cause == nil {
                     chat.change(channel, message.id, created: "") { $0.cause = "channel_deleted" }
                 }
@@ -127,5 +128,5 @@ struct GatewayModel {
         )
     }
 
-    mutating func compact(_ rule: (_ channel: String) -> ChatModel.Rule) { chat.compact(rule) }
+    mutating func compact(_ rule: (_ channel: String) -> ChatModel.Rule) { chat.compact(deletesForGood: true, rule) }
 }

@@ -70,7 +70,7 @@ extension MessageRecord.Entry {
             members["from"] = .object(from.members(names))
             members["to"] = .object(to.members(names))
         case .unselected(let end): members["end"] = end?.normalForm
-        case .created, .edited, .linked, .restored, .selected, .unreadable: break
+        case .created, .edited, .linked, .restored, .selected, .unreadable, .compacted: break
         }
         return .object(members)
     }

@@ -10,35 +10,154 @@ import Testing
         for id in 1...10 { scene.apply(scene.message("m", String(id), replyTo: id == 10 ? "1" : nil)) }
         for id in ["3", "5", "7"] { scene.apply(scene.delete(id)) }
         // What a kept message answers stays with it.
-        scene.messages.retain(RetentionPolicy(messagesPerChannel: 2), names: scene.names)
+        scene.retainMessages(RetentionPolicy(messagesPerChannel: 2))
         #expect(scene.ids(.messages) == ["1", "9", "10"])
         let policy = RetentionPolicy(messagesPerChannel: 2, keepsParents: false)
-        scene.messages.retain(policy, names: scene.names)
+        scene.retainMessages(policy)
         #expect(scene.ids(.messages) == ["9", "10"])
         #expect(scene.ids(.deletedMessages) == ["5", "7"])
         #expect(scene.row(.messages, "7", "10")?["replyTo"]?["state"] == .string("compacted"))
     }
 
-    @Test func aCompactedIdStaysSoWhateverArrives() {
+    @Test func whatStatesADroppedMessageNotWholeAndNewChangesNothing() {
         var scene = ChatScene()
-        for id in 1...3 { scene.apply(scene.message("m", String(id))) }
-        scene.messages.retain(RetentionPolicy(messagesPerChannel: 1), names: scene.names)
+        for id in 1...3 { scene.apply(scene.message("m", String(id), edited: 50)) }
+        scene.apply(scene.delete("4", .untilWritten))
+        scene.retainMessages(RetentionPolicy(messagesPerChannel: 1))
         let before = scene.normalForm
-        scene.apply(scene.message("edited", "1", edited: 99))
-        scene.apply(scene.delete("2"))
+        // A repeat, an older version, one that is another text at the same time, and one from before the decision.
+        scene.apply(scene.message("m", "1", edited: 50))
+        scene.apply(scene.message("old", "1", edited: 40))
+        scene.apply(scene.message("first", "1"))
+        scene.apply(scene.message("other", "2", edited: 50))
+        scene.apply(scene.message("kept for something else", "2", edited: 60), at: 3)
+        scene.apply(scene.delete("1", .untilWritten), at: 20)
         scene.apply(scene.reaction("A", on: "1", by: "5"))
         scene.apply(.message(.stands(scene.key("7", "1"), .nowhere)))
+        for meeting in [MessageMeeting.adds, .patches(.content, makes: true), .patches(.piece, makes: false)] {
+            guard case .message(.written(var write)) = scene.message("part", "1", edited: 70) else { continue }
+            write.meeting = meeting
+            scene.apply(.message(.written(write)))
+        }
         #expect(scene.normalForm == before)
         #expect(scene.issues.isEmpty)
+    }
+
+    @Test func aNewerVersionMakesADroppedMessageLive() {
+        var scene = ChatScene()
+        scene.apply(scene.message("m", "1", edited: 50))
+        for id in 2...4 { scene.apply(scene.message("m", String(id), replyTo: "1")) }
+        scene.retainMessages(RetentionPolicy(messagesPerChannel: 2, keepsParents: false))
+        #expect(scene.row(.messages, "7", "4")?["replyTo"]?["state"] == .string("compacted"))
+        scene.apply(scene.message("again", "1", edited: 60))
+        #expect(scene.row(.messages, "7", "4")?["replyTo"]?["state"] == .string("live"))
+        #expect(scene.touched.contains(EntityKey(.messages, scene.names.id("7"), scene.names.id("4"))))
+        let row = scene.row(.messages, "7", "1")
+        #expect(row?["content"] == .string("again") && row?["revisions"] == .int(1) && row?["compacted"] == .bool(true))
+        #expect(scene.row(.messages, "7", "4")?["compacted"] == nil)
+        #expect(scene.history("7", "1") == ["compacted", "edited"])
+        // What was dropped is no late version of it.
+        scene.apply(scene.message("m", "1", edited: 50))
+        scene.apply(scene.message("later", "1", edited: 70))
+        #expect(scene.history("7", "1") == ["compacted", "edited", "edited"])
+        #expect(scene.row(.messages, "7", "1")?["revisions"] == .int(2))
+        scene.apply(scene.delete("1"))
+        #expect(scene.row(.deletedMessages, "7", "1")?["compacted"] == .bool(true))
+        // It is dropped again, for good, and no version is newer.
+        scene.retainMessages(RetentionPolicy(messagesPerChannel: 0))
+        scene.apply(scene.message("latest", "1", edited: 80))
+        #expect(scene.messages.state(of: scene.key("7", "1")) == .deleted)
+    }
+
+    @Test func aDroppedMessageThatIsDeletedForGoodStaysSo() {
+        var scene = ChatScene()
+        for id in 1...4 { scene.apply(scene.message("m", String(id), replyTo: id == 4 ? "1" : nil)) }
+        scene.retainMessages(RetentionPolicy(messagesPerChannel: 1, keepsParents: false))
+        scene.apply(scene.delete("1"))
+        #expect(scene.touched.contains(EntityKey(.messages, scene.names.id("7"), scene.names.id("4"))))
+        #expect(scene.row(.messages, "7", "4")?["replyTo"]?["state"] == .string("deleted"))
+        scene.apply(scene.message("edited", "1", edited: 99))
+        #expect(scene.ids(.messages) == ["4"] && scene.ids(.deletedMessages).isEmpty)
+        scene.apply(scene.deleteChannel("7"))
+        scene.apply(scene.message("edited", "2", edited: 99))
+        #expect(scene.ids(.deletedMessages) == ["4"])
+    }
+
+    @Test func aDroppedFileIsLiveFromTheCommitThatWritesIt() {
+        var scene = ChatScene()
+        for (date, id) in ["a", "b", "c", "d"].enumerated() {
+            scene.apply(.message(.written(scene.file("m", id, date: Int64(date)))))
+        }
+        scene.retainMessages(RetentionPolicy(messagesPerChannel: 1))
+        var known = scene.file("m", "a")
+        known.isStated = false
+        scene.apply(.message(.written(known)))
+        scene.apply(.message(.stands(scene.key("general", "a"), .version(scene.file("m", "a")))))
+        #expect(scene.ids(.messages) == ["d"])
+        // The same text, deleted and restored.
+        scene.apply(scene.delete("a", in: "general", .untilWritten))
+        scene.apply(.message(.written(scene.file("m", "a"))))
+        #expect(scene.history("general", "a") == ["compacted", "edited"])
+        // At another tip it is as it was dropped, and at a third as it is known.
+        scene.apply(.message(.stands(scene.key("general", "a"), .version(scene.file("old", "a")))))
+        #expect(scene.messages.state(of: scene.key("general", "a")) == .compacted)
+        scene.apply(.message(.stands(scene.key("general", "a"), .version(scene.file("m", "a")))))
+        #expect(scene.ids(.messages) == ["a", "d"])
+    }
+
+    @Test func aDroppedMessageThatMovesHasARevision() {
+        var scene = ChatScene()
+        for id in ["a", "b", "c"] { scene.apply(.message(.written(scene.file("m", id, date: 1)))) }
+        scene.retainMessages(RetentionPolicy(messagesPerChannel: 1))
+        let to = scene.key("random", "a")
+        scene.apply([
+            .message(.moved(from: scene.key("general", "a"), to: to, remoteTime: nil, by: nil)),
+            .message(.stands(to, .version(scene.file("moved", "a", in: "random")))),
+        ])
+        let row = scene.row(.messages, "random", "a")
+        #expect(row?["revisions"] == .int(1) && row?["compacted"] == .bool(true) && row?["content"] == .string("moved"))
+        #expect(scene.history("random", "a") == ["compacted", "moved"])
+        scene.apply(.message(.written(scene.file("edited", "a", in: "random"))))
+        #expect(scene.row(.messages, "random", "a")?["revisions"] == .int(2))
+        // A message that moves to the name of a dropped one brings its history.
+        let name = scene.key("general", "b")
+        scene.apply([.message(.moved(from: scene.key("general", "c"), to: name, remoteTime: nil, by: nil))])
+        #expect(scene.history("general", "b") == ["compacted", "edited", "moved"])
+        #expect(scene.row(.messages, "general", "b")?["compacted"] == .bool(true))
+    }
+
+    /// The facts of earlier programs name the ids alone.
+    @Test func aDroppedMessageOfEarlierFactsIsLiveOnceALaterVersionComes() throws {
+        let facts = #"[["7",["1","2"]],["8",["1"]]]"#
+        let decision = CompactionDecision(head: SequenceNumber(10), clock: Timestamp(seconds: 50))
+        var scene = ChatScene()
+        try Array(facts.utf8).withUnsafeBytes {
+            try scene.messages.load(compacted: $0, names: &scene.names, decision)
+        }
+        scene.apply(scene.message("from before", "1", edited: 60), at: 10)
+        scene.apply(scene.message("older", "1", edited: 50))
+        scene.apply(scene.message("first", "1"))
+        #expect(scene.messages.state(of: scene.key("7", "1")) == .compacted)
+        scene.apply(scene.message("newer", "1", edited: 51))
+        scene.apply(.message(.written(scene.file("a commit's", "2", in: "7"))))
+        #expect(Set(scene.ids(.messages)) == ["1", "2"])
+    }
+
+    @Test func droppedMessagesTakeSixteenBytes() {
+        var scene = ChatScene()
+        for id in 1...5_000 { scene.apply(scene.message("m", String(id), edited: id % 1_000 == 0 ? Int64(id) : nil)) }
+        scene.retainMessages(RetentionPolicy(messagesPerChannel: 0))
+        #expect(scene.messages.compacted.count == 5_000)
+        #expect(scene.messages.compacted.byteCount < 5_000 * 16 + 500)
     }
 
     @Test func retainingTwiceDropsNothing() {
         var scene = ChatScene()
         for id in 1...9 { scene.apply(scene.message("m", String(id))) }
         scene.apply(scene.delete("4"))
-        scene.messages.retain(RetentionPolicy(messagesPerChannel: 2), names: scene.names)
+        scene.retainMessages(RetentionPolicy(messagesPerChannel: 2))
         let once = scene.normalForm
-        scene.messages.retain(RetentionPolicy(messagesPerChannel: 2), names: scene.names)
+        scene.retainMessages(RetentionPolicy(messagesPerChannel: 2))
         #expect(scene.normalForm == once)
     }
 

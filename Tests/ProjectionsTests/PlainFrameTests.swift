@@ -221,9 +221,9 @@ private struct TwoWays {
     }
 
     mutating func retain(_ policy: RetentionPolicy) {
-        short.retainMessages(policy, at: nil)
+        short.retainMessages(policy, CompactionDecision(head: .zero, clock: nil))
         short.retainOthers(policy)
-        long.retainMessages(policy, at: nil)
+        long.retainMessages(policy, CompactionDecision(head: .zero, clock: nil))
         long.retainOthers(policy)
     }
 

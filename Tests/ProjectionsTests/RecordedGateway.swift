@@ -140,7 +140,8 @@ struct RecordedGateway {
         var scene = self
         let policy = RetentionPolicy(messagesPerChannel: keep)
         scene.channels.retain(policy, names: names)
-        scene.messages.retain(policy, names: names)
+        let head = events.last.map { SequenceNumber($0.sequence) } ?? .zero
+        scene.messages.retain(policy, names: names, CompactionDecision(head: head, clock: nil))
         scene.community.retain(policy, names: names)
         return scene
     }

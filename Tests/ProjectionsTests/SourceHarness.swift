@@ -19,6 +19,8 @@ struct SourceHarness {
     var touched: Set<EntityKey> = []
     var changes: [Change] = []
     var clock = Timestamp(seconds: 0)
+    /// The last event.
+    private(set) var last = SequenceNumber.zero
 
     init() {}
 
@@ -51,6 +53,7 @@ struct SourceHarness {
     }
 
     mutating func apply(_ event: TestEvent) {
+        last = event.envelope.sequence
         clock = max(clock, event.envelope.recordedAt)
         var context = FoldContext(
             names: names,
@@ -159,7 +162,7 @@ struct SourceHarness {
         source.prompts.retain(policy, names: names)
         source.rows.retain(policy, names: names)
         source.channels.retain(policy, names: names)
-        source.messages.retain(policy, names: names)
+        source.messages.retain(policy, names: names, CompactionDecision(head: last, clock: nil))
         return source
     }
 
@@ -168,7 +171,7 @@ struct SourceHarness {
         var kept: SequenceSet = []
         for part in parts { part.collectNeeded(into: &kept) }
         var again = try SourceHarness(facts: parts.map { $0.facts(keeping: kept, names: names) })
-        again.clock = clock
+        (again.clock, again.last) = (clock, last)
         again.apply(events.filter { kept.contains($0.envelope.sequence.rawValue) })
         return again
     }

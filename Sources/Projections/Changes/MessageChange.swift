@@ -54,6 +54,8 @@ struct MessageWrite: Codable, Sendable {
     var revisesByArrival = false
     /// True if a later statement of the remote is known, in which the message is as it was.
     var isBehind = false
+    /// Whether the event itself states the content; false if that is known from earlier events alone.
+    var isStated = true
     /// A later version of the same content that arrived earlier. This version replaces it among the revisions.
     var replacesVersion: Timestamp?
     /// The packed content in the texts of the messages, if a decoder keeps it there; `nil` once a member differs from it.

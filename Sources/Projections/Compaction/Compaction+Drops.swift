@@ -21,8 +21,8 @@ public struct DroppedMessage: Hashable, Sendable {
 }
 
 extension Compaction {
-    /// The dropped messages that a reference can mean, sorted by source, channel and id. O(dropped messages), and reads
-    /// the log's acts.
+    /// The dropped messages that a reference can mean, sorted by source, channel and id, without those that are live again.
+    /// O(dropped messages), and reads the log's acts.
     ///
     /// - Parameters:
     ///   - reference: A message, whole or with parts left out; others give none.
@@ -34,21 +34,28 @@ extension Compaction {
         _ session: borrowing ReadSession
     ) throws -> [DroppedMessage] {
         guard reference.kind == .message else { return [] }
-        let ledger = DropLedger(try session.fact(DropLedger.factName))
         let acts = try acts(of: session)
         return state.sources.sorted { $0.name < $1.name }.flatMap { source in
-            let names = source.context.names
-            let keys = source.parts.messages.compacted.keys(names) { reference.fits(source.parts(of: $0.entityKey)) }
-            return keys.map { key in
-                // With a single compaction the log needs no ledger to tell which one it was.
-                let decidedAt = ledger.decision(of: key, in: source)
-                let act = acts.first { $0.decidedAt == decidedAt } ?? (acts.count == 1 ? acts.first : nil)
-                return DroppedMessage(
-                    entity: EntityReference(kind: .message, parts: source.parts(of: key.entityKey)),
-                    act: act.map { ($0.sequence, $0.recordedAt) }
+            let messages = source.parts.messages
+            var dropped: [DroppedMessage] = []
+            messages.compacted.forEachSorted(source.context.names) { key, drop in
+                let parts = source.parts(of: EntityKey(.messages, key.channel, key.id))
+                guard reference.fits(parts), messages.store.place(of: key) == nil else { return }
+                let act = act(decidedAt: SequenceNumber(drop.decidedAt), among: acts)
+                dropped.append(
+                    DroppedMessage(
+                        entity: EntityReference(kind: .message, parts: parts),
+                        act: act.map { ($0.sequence, $0.recordedAt) }
+                    )
                 )
             }
+            return dropped
         }
+    }
+
+    /// The act of the compaction that was decided at a head; a single one needs no head.
+    static func act(decidedAt head: SequenceNumber, among acts: [Act]) -> Act? {
+        acts.first { $0.decidedAt == head } ?? (acts.count == 1 ? acts.first : nil)
     }
 
     /// When the log was compacted last; `nil` if it never was.
@@ -70,8 +77,4 @@ extension Compaction {
         }
         return acts
     }
-}
-
-extension MessageKey {
-    fileprivate var entityKey: EntityKey { EntityKey(.messages, channel, id) }
 }

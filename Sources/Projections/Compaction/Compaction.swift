@@ -231,7 +231,7 @@ public enum Compaction {
             // `retain` would condense them anyway; doing it on arrival keeps the memory small (I27).
             options.condensesIssues = true
             let report = progress.map { report in { (folded: SequenceNumber) in report(folded, head) } }
-            let earlier = DropLedger(try session.fact(DropLedger.factName))
+            var ledger = DropLedger(try session.fact(DropLedger.factName))
             var retention = try Replay.byShares(
                 of: session,
                 through: head,
@@ -239,7 +239,7 @@ public enum Compaction {
                 messagesMax: messagesMax,
                 progress: report
             ) {
-                Retention(policy, earlier, digestBefore: digest)
+                Retention(policy, decidedAt: head, digestBefore: digest)
             } _: { state, retention in
                 retention.add(&state)
             }
@@ -252,7 +252,7 @@ public enum Compaction {
                 return
             }
             after = retention.figuresAfter()
-            var (facts, ledger, hash) = retention.remains(keeping: kept, decidedAt: decidedAt)
+            let (facts, hash) = retention.remains(keeping: kept)
             ledger.note(readers)
             remainder = Remainder(facts: facts, ledger: ledger, hash: hash)
         }
@@ -289,7 +289,7 @@ public enum Compaction {
         }
 
         /// The act to append. Its payload names the dropped events by the hash of their ascending list (I7), and the
-        /// decision by its head, which `DropLedger` refers to.
+        /// decision by its head, which the facts of dropped messages refer to.
         func act(now: Timestamp, sealsThrough: SequenceNumber) -> DraftEvent {
             let payload = JSONValue.object([
                 "sealedThrough": sealsThrough > .zero ? .string(sealsThrough.description) : nil,

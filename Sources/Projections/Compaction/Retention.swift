@@ -4,7 +4,8 @@ import EventLog
 /// messages' hashes and sequences, not the messages.
 struct Retention {
     private let policy: RetentionPolicy
-    private let ledger: DropLedger
+    /// The head at which the compaction is decided.
+    private let decidedAt: SequenceNumber
     /// Figures of the state before and of the retained state.
     private var before = CompactionFigures()
     private var after = CompactionFigures()
@@ -13,22 +14,17 @@ struct Retention {
     private var whole: LogState?
     /// The sequences of the events that the retained state needs.
     private(set) var needed = SequenceSet()
-    /// The messages of each source that earlier compactions dropped.
-    private var earlier: [SourceName: CompactedMessages] = [:]
     private var isFirst = true
     /// The digest of the state before; `nil` if it is still to be made from the rows.
     private let digestBefore: Hash256?
 
-    init(_ policy: RetentionPolicy, _ ledger: DropLedger, digestBefore: Hash256?) {
-        (self.policy, self.ledger, self.digestBefore) = (policy, ledger, digestBefore)
+    init(_ policy: RetentionPolicy, decidedAt: SequenceNumber, digestBefore: Hash256?) {
+        (self.policy, self.decidedAt, self.digestBefore) = (policy, decidedAt, digestBefore)
     }
 
     /// Takes the state of the next share and reduces it to what is retained.
     mutating func add(_ state: inout LogState) {
-        if isFirst {
-            for source in state.sources { earlier[source.name] = source.parts.messages.compacted }
-            if digestBefore == nil { Self.addOthers(of: state, to: &before) }
-        }
+        if isFirst, digestBefore == nil { Self.addOthers(of: state, to: &before) }
         for index in state.sources.indices { drop(from: &state.sources[index], at: state.clock) }
         if isFirst {
             state.retainOthers(policy)
@@ -62,7 +58,7 @@ struct Retention {
             before.add(slices.map(\.others))
         }
         after.add(slices.map(\.unchanged))
-        source.parts.messages.keep(isKept)
+        source.parts.messages.keep(isKept, CompactionDecision(head: decidedAt, clock: clock))
     }
 
     /// Adds the rows that are no messages. Only the state of the first share has them all.
@@ -71,15 +67,10 @@ struct Retention {
     }
 
     /// What a rewrite stores beside the kept events, and the hash of the retained state's normal form.
-    mutating func remains(
-        keeping kept: SequenceSet,
-        decidedAt: SequenceNumber
-    ) -> (facts: [UInt8], ledger: DropLedger, hash: Hash256) {
+    mutating func remains(keeping kept: SequenceSet) -> (facts: [UInt8], hash: Hash256) {
         if var state = whole.take() { form.add(&state) }
         let rest = form.rest ?? LogState()
-        return (
-            rest.facts(keeping: kept), DropLedger(of: rest, earlier: ledger, earlier, decidedAt: decidedAt), form.hash
-        )
+        return (rest.facts(keeping: kept), form.hash)
     }
 
     /// The figures of the state before, with its digest.

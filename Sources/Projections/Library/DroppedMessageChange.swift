@@ -1,7 +1,7 @@
 public import EventLog
 import Kinds
 
-/// An event that came after a compaction and names a message that the compaction dropped.
+/// An event that came after a compaction and names a message that the compaction dropped, before any event stated it again.
 public struct DroppedMessageChange: Sendable {
     /// The message.
     public let entity: EntityReference
@@ -33,13 +33,8 @@ extension Compaction {
         let acts = try Self.acts(of: session)
         let dropping = state.sources.filter { !$0.parts.messages.compacted.isEmpty }
         guard let first = acts.map(\.decidedAt).min(), first < state.sequence, !dropping.isEmpty else { return [] }
-        let ledger = DropLedger(try session.fact(DropLedger.factName))
         var sources = Dictionary(
-            uniqueKeysWithValues: dropping.map { source in
-                // With a single compaction the log needs no ledger to tell which one it was.
-                let decisions = acts.count > 1 ? ledger.decisions(of: source) : [:]
-                return (source.name, DroppingSource(state: source, first: first, decisions: decisions))
-            }
+            uniqueKeysWithValues: dropping.map { source in (source.name, DroppingSource(state: source)) }
         )
         let lost = Dictionary(uniqueKeysWithValues: dropping.map { ($0.name, $0.parts.messages.compacted) })
         let clock = try LogState(before: session).clock
@@ -84,12 +79,43 @@ extension Compaction {
     ) throws -> [HistoryEntry] {
         var history = try changesOfDropped(where: { $0 == dropped.entity }, in: state, session).compactMap(\.entry)
         guard !history.isEmpty, let act = dropped.act else { return history }
-        let event = EventReference(sequence: act.sequence, recordedAt: act.recordedAt)
-        // The act comes behind what was appended while the compaction ran.
-        let place = history.firstIndex { $0.sequence > act.sequence } ?? history.endIndex
-        history.insert(HistoryEntry(at: event, change: "compacted"), at: place)
+        mark(&history, by: act)
         return history
     }
+
+    /// The history of a message of a state as the log tells it. Where a compaction dropped what was before, the state begins it
+    /// with the head of the decision; here its act takes that place, with what came before an event stated the message again.
+    public static func told(
+        _ history: [HistoryEntry],
+        of entity: EntityReference,
+        in state: LogState,
+        _ session: borrowing ReadSession
+    ) throws -> [HistoryEntry] {
+        guard let first = history.first, first.change == HistoryEntry.compacted else { return history }
+        let since = try changesOfDropped(where: { $0 == entity }, in: state, session).compactMap(\.entry)
+        var told = since + history.dropFirst()
+        if let act = act(decidedAt: first.sequence, among: try acts(of: session)) {
+            mark(&told, by: (act.sequence, act.recordedAt))
+        } else {
+            told.insert(first, at: 0)
+        }
+        return told
+    }
+
+    /// Adds the act of a compaction to what came since. It comes behind what was appended while the compaction ran.
+    private static func mark(
+        _ history: inout [HistoryEntry],
+        by act: (sequence: SequenceNumber, recordedAt: Timestamp)
+    ) {
+        let event = EventReference(sequence: act.sequence, recordedAt: act.recordedAt)
+        let place = history.firstIndex { $0.sequence > act.sequence } ?? history.endIndex
+        history.insert(HistoryEntry(at: event, change: HistoryEntry.compacted), at: place)
+    }
+}
+
+extension HistoryEntry {
+    /// The change of an entry that tells that a compaction dropped what was before.
+    package static let compacted = "compacted"
 }
 
 extension CompactedMessages {
@@ -102,16 +128,10 @@ extension CompactedMessages {
 /// A source of which compactions dropped messages.
 private struct DroppingSource {
     let state: SourceState
-    /// The head at which the first compaction was decided.
-    let first: SequenceNumber
-    /// The same for each message, if there were several.
-    let decisions: [MessageKey: UInt64]
     /// The last entry of each message that was named.
     private var last: [MessageKey: HistoryEntry] = [:]
 
-    init(state: SourceState, first: SequenceNumber, decisions: [MessageKey: UInt64]) {
-        (self.state, self.first, self.decisions) = (state, first, decisions)
-    }
+    init(state: SourceState) { self.state = state }
 
     mutating func take(
         _ change: DecodedChange,
@@ -121,9 +141,13 @@ private struct DroppingSource {
         into changes: inout [DroppedMessageChange]
     ) {
         for name in change.messages {
-            guard let key = key(of: name, envelope.kind),
-                envelope.sequence.rawValue > decisions[key] ?? first.rawValue
-            else { continue }
+            guard let (key, drop) = dropped(name, envelope.kind), envelope.sequence.rawValue > drop.decidedAt else {
+                continue
+            }
+            let isOfServer = EventFamily(kind: envelope.kind) == .gateway
+            let revival = state.parts.messages.revival(of: key, isOfServer: isOfServer)
+            // From there on the message's own history tells it.
+            if let revival, envelope.sequence >= revival { continue }
             let parts = state.parts(of: EntityKey(.messages, key.channel, key.id))
             let entity = EntityReference(kind: .message, parts: parts)
             guard isWanted(entity) else { continue }
@@ -134,19 +158,18 @@ private struct DroppingSource {
         }
     }
 
-    /// The key of a dropped message; `nil` if a name means another one. A server gives each id once, in whatever channel.
-    private func key(of name: DecodedChange.MessageName, _ kind: EventKind) -> MessageKey? {
+    /// The dropped message that a name means; `nil` if it means none. A server gives each id once, in whatever channel.
+    private func dropped(
+        _ name: DecodedChange.MessageName,
+        _ kind: EventKind
+    ) -> (key: MessageKey, drop: CompactedMessages.Drop)? {
         let (names, messages) = (state.context.names, state.parts.messages)
         guard let id = names.find(name.id) else { return nil }
         if let channel = names.find(name.channel) {
             let key = MessageKey(channel: channel, id: id)
-            if messages.compacted.contains(key) { return key }
+            if let drop = messages.compacted.drop(of: key) { return (key, drop) }
         }
-        guard EventFamily(kind: kind) == .gateway, messages.compacted.contains(id: id),
-            messages.store.placeOnServer(of: id) == nil
-        else { return nil }
-        return messages.compacted.channels(names).lazy.map { MessageKey(channel: $0, id: id) }
-            .first { messages.compacted.contains($0) }
+        return EventFamily(kind: kind) == .gateway ? messages.compacted.onServer(id) : nil
     }
 }
 

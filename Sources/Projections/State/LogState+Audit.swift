@@ -76,7 +76,9 @@ extension LogState {
             guard var entry = auditEntry(at: place, &long) else { continue }
             if earlier > 0 {
                 let before = max(0, place.entry - earlier)..<place.entry
-                entry.earlier = entries(at: place, in: before, &long).map(\.sequence)
+                // The mark of a compaction is no event of the thing.
+                let told = entries(at: place, in: before, &long).filter { $0.change != HistoryEntry.compacted }
+                entry.earlier = told.map(\.sequence)
             }
             try body(entry)
         }
@@ -107,11 +109,11 @@ extension LogState {
         return things
     }
 
-    /// The number of wanted messages that compactions have dropped with their histories. O(dropped messages).
+    /// The number of wanted messages that compactions have dropped with their histories, those that are live again among them. O(dropped messages).
     public func droppedMessageCount(where isWanted: (EntityReference) -> Bool) -> Int {
         sources.reduce(0) { count, source in
             var count = count
-            source.parts.messages.compacted.forEachSorted(source.context.names) { key in
+            source.parts.messages.compacted.forEachSorted(source.context.names) { key, _ in
                 let parts = source.parts(of: EntityKey(.messages, key.channel, key.id))
                 if isWanted(EntityReference(kind: .message, parts: parts)) { count += 1 }
             }

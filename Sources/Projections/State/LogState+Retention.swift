@@ -11,7 +11,8 @@ extension LogState {
 
     /// Reduces the state to what a compaction under the policy leaves.
     mutating func retain(_ policy: RetentionPolicy) {
-        for index in sources.indices { sources[index].retainMessages(policy, at: clock) }
+        let decision = CompactionDecision(head: sequence, clock: clock)
+        for index in sources.indices { sources[index].retainMessages(policy, decision) }
         retainOthers(policy)
     }
 
@@ -88,8 +89,9 @@ extension LogState {
     /// Facts come from the canonical reading, whatever rules later events are read by. `sequence` is zero, although the
     /// facts are about later events.
     ///
+    /// - Parameter decidedAt: The head at which the log was last compacted.
     /// - Throws: `ProjectionError.damagedFacts`.
-    public init(facts bytes: [UInt8]?, rules: ReadingRules = .canonical) throws {
+    public init(facts bytes: [UInt8]?, decidedAt: SequenceNumber = .zero, rules: ReadingRules = .canonical) throws {
         self.init(rules: rules)
         guard let bytes else { return }
         try bytes.withUnsafeBytes { bytes in
@@ -101,7 +103,8 @@ extension LogState {
                 guard let object = value.object else { throw ProjectionError.facts("a source is no object") }
                 var state = try SourceState(facts: object, rules: rules)
                 if let compacted = facts.compacted[index] {
-                    try state.parts.messages.load(compacted: compacted, names: &state.context.names)
+                    let last = CompactionDecision(head: decidedAt, clock: clock)
+                    try state.parts.messages.load(compacted: compacted, names: &state.context.names, last)
                 }
                 if let frames = facts.frames[index] { try state.parts.gateway.load(frames: frames) }
                 indexes[state.name] = sources.count

@@ -79,7 +79,7 @@ public struct LogState: Sendable {
     ///
     /// - Throws: `ProjectionError.damagedFacts`, or `EventLogError` if the log cannot be read.
     init(before session: borrowing ReadSession, rules: ReadingRules = .canonical) throws {
-        try self.init(facts: session.fact(Self.factName), rules: rules)
+        try self.init(facts: session.fact(Self.factName), decidedAt: session.decidedAt, rules: rules)
         try begin(session)
     }
 

@@ -70,6 +70,8 @@ struct MessageTwins {
         let states = (left.messages.state(at: place), right.messages.state(at: twin))
         guard states.0 == states.1 else { return !Side.hasRow(states.0) && !Side.hasRow(states.1) }
         guard Side.hasRow(states.0) else { return true }
+        // Of a message that is live again, a compaction dropped what was before.
+        if left.messages.drop(at: place) != nil || right.messages.drop(at: twin) != nil { return false }
         let cells = (left.store.cells[place], right.store.cells[twin])
         guard cells.0.form.isPacked, cells.1.form.isPacked, !cells.0.hasReactions, !cells.1.hasReactions,
             let version = left.store.version(of: cells.0), let other = right.store.version(of: cells.1),

@@ -6,9 +6,9 @@ extension SourceState {
 
     /// Applies a retention policy to the messages.
     ///
-    /// - Parameter clock: The log's.
-    mutating func retainMessages(_ policy: RetentionPolicy, at clock: Timestamp?) {
-        parts.messages.retain(policy.channels(of: name, at: clock), names: context.names)
+    /// - Parameter decision: The log's head and clock.
+    mutating func retainMessages(_ policy: RetentionPolicy, _ decision: CompactionDecision) {
+        parts.messages.retain(policy.channels(of: name, at: decision.clock), names: context.names, decision)
     }
 
     /// Applies a retention policy to everything but the messages, and drops what has ended by the source's own clock

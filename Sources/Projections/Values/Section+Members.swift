@@ -5,9 +5,10 @@ extension Section {
             switch self {
             case .channels: "source id name kind guild topic position parent recipients extra"
             case .messages:
-                "source channel id author authorName createdAt editedAt content revisions replyTo tags files images "
-                    + "attachments reactions extra"
-            case .deletedMessages: "source channel id cause sequence deletedAt deletedBy author createdAt content"
+                "source channel id author authorName createdAt editedAt content revisions compacted replyTo tags files "
+                    + "images attachments reactions extra"
+            case .deletedMessages:
+                "source channel id cause sequence deletedAt deletedBy author createdAt content compacted"
             case .guilds: "source id name owner joined"
             case .members: "source guild user nickname roles"
             case .roles: "source guild id name permissions position color"

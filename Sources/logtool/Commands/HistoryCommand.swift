@@ -85,7 +85,11 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             try output.flush()
         } else if let entity {
             // The history is that of the loader's session. The log may have grown since, which changes no entry.
-            let (reference, all, isDropped) = try loader.history(of: entity, profile: reading.profile)
+            let (reference, all, isDropped) = try loader.history(
+                of: entity,
+                profile: reading.profile,
+                ofEvents: proving.prove
+            )
             if isDropped, proving.prove {
                 throw Failure(
                     "prove the history of \"\(reference)\": a compaction dropped it, and no event proves what those since have changed; prove "

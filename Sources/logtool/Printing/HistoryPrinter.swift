@@ -101,7 +101,8 @@ struct HistoryPrinter {
         let by = entry.by.map { "by " + style.text(DisplayText.escaped($0), .author) }
         // A compaction is no change of the thing by anybody.
         let untold =
-            entry.change == "compacted" ? "what was before is in the archive, if one was made" : "by whom is not told"
+            entry.change == HistoryEntry.compacted
+            ? "what was before is in the archive, if one was made" : "by whom is not told"
         words.append(by ?? style.text(untold, .quiet))
         if let dwell { words.append("after " + TimeText.duration(dwell)) }
         let notes = LateText.notes(on: entry) + entry.kinds

@@ -164,7 +164,13 @@ struct EventSelection {
             isChannel
             ? try ChannelArgument.only(wanted, of: selectors.source, in: state)
             : try EntityArgument.only(wanted, in: state, of: session)
-        return touched[thing] ?? []
+        var found = touched[thing] ?? []
+        if !isChannel, session.decidedAt > .zero {
+            // Of a message that is live again, also what came before.
+            let changes = try Compaction.changesOfDropped(where: { $0 == thing }, in: state, session)
+            found.formUnion(changes.map(\.sequence))
+        }
+        return found
     }
 }
 

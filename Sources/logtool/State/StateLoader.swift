@@ -56,13 +56,15 @@ struct StateLoader {
         }
     }
 
-    /// The history of the one thing that a reference names, oldest first; of a message that a compaction dropped, what came since. A message in the index of channels costs the
-    /// events of its channel, anything else a replay.
+    /// The history of the one thing that a reference names, oldest first; of a message that a compaction dropped, what came since.
+    /// A message in the index of channels costs the events of its channel, anything else a replay.
     ///
+    /// - Parameter ofEvents: Whether to give only what events prove that the state has.
     /// - Throws: as `EntityArgument.only`.
     func history(
         of entity: EntityReference,
-        profile: Profile = .canonical
+        profile: Profile = .canonical,
+        ofEvents: Bool = false
     ) throws -> (thing: EntityReference, entries: [HistoryEntry], isDropped: Bool) {
         try store.read { session in
             let options = StateQuery(profile: profile).replayOptions
@@ -79,7 +81,9 @@ struct StateLoader {
                 if !entries.isEmpty { return (dropped.entity, entries, true) }
             }
             let thing = try EntityArgument.only(entity, in: state, of: session)
-            return (thing, try state.history(of: thing), false)
+            let history = try state.history(of: thing)
+            if ofEvents { return (thing, history.filter { $0.change != HistoryEntry.compacted }, false) }
+            return (thing, try Compaction.told(history, of: thing, in: state, session), false)
         }
     }
 

@@ -19,7 +19,7 @@ extension GitCommitDecoder {
         guard let new = history.index(of: document.to) else {
             return decodeUnknownTip(document, from: old, context: &context)
         }
-        var scene = GitScene(context, author: nil, time: nil)
+        var scene = GitScene(context, document.files, author: nil, time: nil)
         // Both spans are noted before the tree is left; the statuses in it are those that the state shows.
         scene.note(history.span(from: history.tip, to: new), of: self)
         let lost = history.span(from: old ?? new, to: new)
@@ -43,7 +43,7 @@ extension GitCommitDecoder {
     ) -> [Change] {
         context.issue("the log has no commit \(document.to), which is the branch's tip now")
         let parent = GitKnownParent(index: old, parent: GitParent(commit: document.from, changes: document.changes))
-        var scene = GitScene(context, author: nil, time: nil)
+        var scene = GitScene(context, document.files, author: nil, time: nil)
         scene.note(history.span(from: history.tip, to: old), of: self)
         history.checkOut(old)
         let step = GitStep(of: document.to, parents: [parent], decoder: self, scene: scene, names: &context.names)

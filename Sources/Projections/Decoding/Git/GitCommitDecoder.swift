@@ -123,7 +123,7 @@ struct GitCommitDecoder: SourceDecoder {
         }
         // Before the step, which needs to know of each blob whether it is a message.
         for parent in parents { read(document.files, of: parent.parent.changes, context: &context) }
-        var scene = GitScene(context, author: document.author, time: document.committedAt)
+        var scene = GitScene(context, document.files, author: document.author, time: document.committedAt)
         scene.note(history.span(from: history.tip, to: parents.basis?.index), of: self)
         history.checkOut(parents.basis?.index)
         let step = GitStep(of: document.commit, parents: parents, decoder: self, scene: scene, names: &context.names)

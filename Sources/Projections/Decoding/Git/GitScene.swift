@@ -12,6 +12,8 @@ struct GitScene {
     let time: Timestamp?
     let rules: ReadingRules
     let files: any MessageFileReader
+    /// The texts that the event holds, by blob.
+    private let stated: [String: String]
     /// The texts that the decoder's readings lie in.
     private let texts: TextPool
     /// The statuses, before the event, of the keys that it may touch. Complete once the spans and the step were noted.
@@ -21,10 +23,11 @@ struct GitScene {
     /// In the order in which the folds must apply them.
     private(set) var changes: [Change] = []
 
-    init(_ context: FoldContext, author: String?, time: Timestamp?) {
+    init(_ context: FoldContext, _ files: GitFiles = GitFiles(), author: String?, time: Timestamp?) {
         event = context.event
         rules = context.rules
-        files = context.rules.files
+        self.files = context.rules.files
+        stated = files.texts
         texts = context.texts
         self.author = author
         self.time = time
@@ -83,7 +86,8 @@ struct GitScene {
     private mutating func tell(_ deed: GitStep.Deed, decoder: GitCommitDecoder) {
         switch deed {
         case .wrote(let key, let blob, let previous):
-            guard var write = write(key, blob, decoder) else { return }
+            guard var write = write(key, blob, decoder) else { return changes.append(.message(.stands(key, .nowhere))) }
+            write.isStated = stated[decoder.history.blobs.text(blob)] != nil
             // Without a readable previous version the content counts as changed.
             write.changesContent = previous.map { !decoder.readings.haveSameText($0, blob, texts) } ?? true
             write.remoteTime = time
@@ -125,9 +129,9 @@ struct GitScene {
         switch status {
         case .nowhere: changes.append(.message(.stands(key, .nowhere)))
         case .live(let blob):
-            // The text is missing only if a compaction dropped the message.
-            guard let write = write(key, blob, decoder) else { return }
-            changes.append(.message(.stands(key, .version(write))))
+            // The text is missing only if a compaction dropped it. `Messages.admitted` takes no other text from before either.
+            let standing = write(key, blob, decoder).map { MessageStanding.version($0) }
+            changes.append(.message(.stands(key, standing ?? .nowhere)))
         case .deleted(let grave):
             let deletion = MessageDeletion(
                 key: key,

@@ -132,7 +132,7 @@ struct MessageNormalFormWriter: ~Copyable {
             write(from)
             write(to)
         case .unselected(let end): if let end { write(end) } else { writer.raw("-") }
-        case .created, .edited, .linked, .restored, .selected, .unreadable: break
+        case .created, .edited, .linked, .restored, .selected, .unreadable, .compacted: break
         }
         if let revision = entry.revision { write(revision) } else { writer.raw("-") }
         time(entry.remoteTime)
@@ -320,6 +320,7 @@ extension MessageRecord.Entry.Happening {
         case .deleted: "d"
         case .selected: "s"
         case .unselected: "n"
+        case .compacted: "x"
         }
     }
 }

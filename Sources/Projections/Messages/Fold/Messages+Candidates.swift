@@ -22,15 +22,19 @@ extension Messages {
     /// entry that is made from the branch alone.
     private func mayFit(_ place: Int, _ filter: HistoryFilter, tip: EventReference?) -> Bool {
         let cell = store.cells[place]
+        // Behind a drop, the first version that is known is a change of one that is not.
+        let isWhole = !filter.needsChange || drop(at: place) == nil
         switch cell.form {
         case .packed, .listed:
             if filter.needsEnd, store.newestEntry(of: cell, where: { !$0.happening.isWrite }) == nil { return false }
-            if filter.needsChange, cell.last == 0, cell.first?.happening.isFirstVersion != false { return false }
+            if filter.needsChange, isWhole, cell.last == 0, cell.first?.happening.isFirstVersion != false {
+                return false
+            }
             guard let text = filter.text else { return true }
             return store.newestEntry(of: cell) { store.texts.mayHold(text, in: $0.version.text) } != nil
         case .written:
             if tip == nil, cell.standing == .live {
-                if filter.needsEnd || filter.needsChange && cell.first?.happening.isFirstVersion != false {
+                if filter.needsEnd || filter.needsChange && isWhole && cell.first?.happening.isFirstVersion != false {
                     return false
                 }
             }

@@ -2,10 +2,9 @@ import EventLog
 
 extension Messages {
     /// Deletes a message, by name or because it vanished. An unknown message becomes a tombstone without a text: if it
-    /// was deleted for ever, a version that arrives later stays deleted. A message that a compaction dropped does not
-    /// change.
+    /// was deleted for ever, a version that arrives later stays deleted.
     mutating func delete(_ deletion: MessageDeletion, in context: inout FoldContext) {
-        guard let place = place(for: deletion.key, isOfServer: deletion.isOfServer) else { return }
+        let place = place(for: deletion.key, isOfServer: deletion.isOfServer)
         let end = MessageRecord.End(deletion, since: context.event)
         // A written or listed message lies in no channel that is gone, so its state changes.
         if store.deleteWritten(at: place, end) || store.deleteListed(at: place, end) {
@@ -44,7 +43,7 @@ extension Messages {
     /// Moves a message to another key. Its history goes with it and also stays readable under the old key.
     ///
     /// The new key's standing is `live` afterwards, even if it had been deleted: the remote shows the message there. An
-    /// unknown message moves too, without a version.
+    /// unknown message moves too, without a version. One that a compaction dropped counts as one revision where it arrives.
     mutating func move(
         from: MessageKey,
         to: MessageKey,
@@ -54,7 +53,8 @@ extension Messages {
     ) {
         guard from != to else { return }
         let event = context.event
-        let origin = place(for: from)
+        let comesDropped = !compacted.isEmpty && isDropped(from, at: event)
+        let origin = comesDropped ? nil : place(for: from)
         if let origin { store.change(at: origin) { $0.enterSelection(at: event) } }
         // The history before the move. The move's own entry is entered on both sides below.
         let past = origin.map { store.record(at: $0) }
@@ -62,10 +62,12 @@ extension Messages {
             event: event,
             happening: .moved(from: from, to: to),
             revision: past?.current,
+            isNewRevision: comesDropped,
             remoteTime: remoteTime,
             by: by
         )
-        if let destination = place(for: to) {
+        if compacted.isEmpty || !isDropped(to, at: event) || isRevived(to, at: event) {
+            let destination = place(for: to)
             if let origin { store.takeReactions(from: origin, at: destination) }
             change(destination, in: &context) { record in
                 if let past { record.inherit(past) }
@@ -80,6 +82,19 @@ extension Messages {
             record.enter(entry)
             record.standing = .nowhere
         }
+    }
+
+    /// Whether a compaction dropped a message, or that is all that an event finds of it.
+    private func isDropped(_ key: MessageKey, at event: EventReference) -> Bool {
+        guard let drop = compacted.drop(of: key) else { return false }
+        return event.sequence.rawValue <= drop.decidedAt || store.place(of: key) == nil
+    }
+
+    /// Whether a move to the key of a dropped message makes it live again.
+    private func isRevived(_ key: MessageKey, at event: EventReference) -> Bool {
+        guard let drop = compacted.drop(of: key) else { return false }
+        return event.sequence.rawValue > drop.decidedAt && !drop.isDeletedForGood
+            && fates.fate(of: key.channel) == nil
     }
 }
 

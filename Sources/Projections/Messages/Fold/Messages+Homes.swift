@@ -11,13 +11,6 @@ extension Messages {
         return home == key.channel || placesMessage(change, at: place) ? nil : home
     }
 
-    /// Whether a compaction dropped the message of a server that a change names, with whatever channel. Then nothing
-    /// changes it any more.
-    func isCompacted(_ change: MessageChange) -> Bool {
-        guard !compacted.isEmpty, let key = change.serverKey, compacted.contains(id: key.id) else { return false }
-        return store.placeOnServer(of: key.id) == nil
-    }
-
     /// Whether a change decides in which channel the message at a place is: a version that wins does. As long as nothing but
     /// reactions is known, a deletion does, and so does the last reaction. Events that a compaction may drop decide nothing.
     private func placesMessage(_ change: MessageChange, at place: Int) -> Bool {

@@ -5,12 +5,13 @@ import JSON
 /// ways give the same state, touched rows and issues (I18), by one `MessageRule`.
 extension Messages {
     /// Applies a plain frame; false, without a change, if the message or its channel needs the long way: the event does
-    /// not fit a packed entry, the channel is gone, the message is in another channel or a record, its history has a later
+    /// not fit a packed entry, the channel is gone, a compaction dropped the message, it is in another channel or a record, its history has a later
     /// event, or what the frame is compared with is far back in it.
     @inline(__always)
     mutating func takePlain(_ frame: PlainFrame, at lookup: MessageLookup, in context: inout FoldContext) -> Bool {
         let event = context.event
         guard event.isPackable, fates.fate(of: frame.channel) == nil else { return false }
+        if !compacted.isEmpty, compacted.contains(id: frame.id) { return false }
         if let place = knownPlace(of: frame, at: lookup) {
             // A message that is in another channel of the server takes the long way.
             guard store.cells[place].channel == UInt32(truncatingIfNeeded: lookup.channel),
@@ -24,8 +25,6 @@ extension Messages {
             return true
         }
         circles.repeatKnown(in: &context)
-        // No event changes a message that a compaction dropped.
-        if !compacted.isEmpty, compacted.contains(id: frame.id) { return true }
         switch frame.happening {
         case .written: addWritten(frame, at: lookup, in: &context)
         case .deleted: addDeleted(frame, at: lookup, in: &context)

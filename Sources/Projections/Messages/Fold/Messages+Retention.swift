@@ -2,14 +2,21 @@ import EventLog
 
 extension Messages {
     /// As the messages of a source without rules and pins of its own, and without messages that stay for their age.
-    mutating func retain(_ policy: RetentionPolicy, names: Names) { retain(policy.channels(at: nil), names: names) }
+    mutating func retain(_ policy: RetentionPolicy, names: Names) {
+        retain(policy, names: names, CompactionDecision(head: .zero, clock: nil))
+    }
+
+    mutating func retain(_ policy: RetentionPolicy, names: Names, _ decision: CompactionDecision) {
+        retain(policy.channels(at: nil), names: names, decision)
+    }
 
     /// Keeps in each channel what the policy says of its live messages and tombstones, the newest messages that are
-    /// neither, and all messages that moved from or to a kept one. Of the others only the keys stay (I13).
+    /// neither, and all messages that moved from or to a kept one. Of the others only
+    /// their drops stay (I13).
     ///
     /// Idempotent. Changes places, so `answers` is built anew.
-    mutating func retain(_ policy: ChannelRetention, names: Names) {
-        keep(kept(by: policy, GroupedPlaces(self, names), names))
+    mutating func retain(_ policy: ChannelRetention, names: Names, _ decision: CompactionDecision) {
+        keep(kept(by: policy, GroupedPlaces(self, names), names), decision)
     }
 
     /// Whether the message at each place is kept under a policy.
@@ -63,16 +70,16 @@ extension Messages {
         }
     }
 
-    /// Drops the messages at the places where `isKept` is false; only their keys stay.
-    mutating func keep(_ isKept: [Bool]) {
+    /// Drops the messages at the places where `isKept` is false; only what `compacted` has of them stays.
+    mutating func keep(_ isKept: [Bool], _ decision: CompactionDecision) {
         assert(isKept.count == store.count, "every message is kept or dropped")
         guard isKept.contains(false) else { return }
-        var dropped = [[EntityID]](repeating: [], count: store.channels.count)
-        for place in 0..<store.count where !isKept[place] {
-            dropped[Int(store.cells[place].channel)].append(store.cells[place].id)
-        }
-        for (channel, ids) in dropped.enumerated() { compacted.insert(ids, in: store.channels[channel].id) }
-        compacted.indexIDs()
+        compacted.insert(
+            isKept.indices.lazy.filter { !isKept[$0] }.map { place in
+                (store.key(at: place), store.drop(at: place, decision).following(drop(at: place)))
+            }
+        )
+        compacted.note(clock: decision.clock, decidedAt: decision.head.rawValue)
         store = store.kept { isKept[$0] }
         findAnswers()
     }

@@ -85,18 +85,10 @@ extension Messages {
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
     }
 
-    /// The entries of a message, with the one for the tip of a branch.
+    /// The entries of a message under either of its keys; `nil` for keys of other sections and unknown messages.
     private func entries(for key: EntityKey, _ context: RowContext) -> [MessageRecord.Entry]? {
-        record(for: key).map { record in
-            guard let selection = context.tip.flatMap({ record.selection(at: $0) }) else { return record.history }
-            return record.history + [selection]
-        }
-    }
-
-    /// The record of a message under either of its keys; `nil` for keys of other sections and unknown messages.
-    private func record(for key: EntityKey) -> MessageRecord? {
         guard key.section == .messages || key.section == .deletedMessages else { return nil }
-        return place(of: key).map { store.record(at: $0) }
+        return place(of: key).map { toldEntries(at: $0, tip: context.tip) }
     }
 }
 
@@ -130,7 +122,7 @@ extension MessageRecord.Entry {
             fields["from"] = .object(from.members(names))
             fields["to"] = .object(to.members(names))
         case .unselected(let end): fields["cause"] = (end?.cause.rawValue).map { .string($0) }
-        case .created, .edited, .linked, .restored, .selected, .unreadable: break
+        case .created, .edited, .linked, .restored, .selected, .unreadable, .compacted: break
         }
         return HistoryEntry(at: event, change: happening.word, remoteTime: remoteTime, by: by, fields: fields)
     }
@@ -163,6 +155,7 @@ extension MessageRecord.Entry.Happening {
         case .deleted: "deleted"
         case .selected: "selected"
         case .unselected: "unselected"
+        case .compacted: "compacted"
         }
     }
 }

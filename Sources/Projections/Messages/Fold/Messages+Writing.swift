@@ -1,13 +1,12 @@
 import EventLog
 
 extension Messages {
-    /// Applies a version that arrived, in whatever order versions and deletions come. Does nothing for a message that a
-    /// compaction dropped.
+    /// Applies a version that arrived, in whatever order versions and deletions come.
     mutating func write(_ write: MessageWrite, in context: inout FoldContext) {
         if write.appends, takePiece(write, in: &context) { return }
         guard let write = met(write, context.rules) else { return }
         if addWritten(write, in: &context) { return }
-        guard let place = place(for: write.key, isOfServer: write.isOfServer) else { return }
+        let place = place(for: write.key, isOfServer: write.isOfServer)
         let (event, rules) = (context.event, context.rules)
         let fate = fates.fate(of: write.key.channel)
         change(place, in: &context) { record in
@@ -130,7 +129,7 @@ extension Messages {
         in context: inout FoldContext
     ) {
         // Only a gateway's frames tell of reactions.
-        guard let place = place(for: key, isOfServer: true) else { return }
+        let place = place(for: key, isOfServer: true)
         let sequence = context.event.sequence.rawValue
         let changes = store.react(at: place, emoji: emoji, user: user, isPresent: isPresent, sequence: sequence)
         if changes { touch(key, in: &context) }
@@ -139,11 +138,13 @@ extension Messages {
     /// Applies the move of a branch's tip: another known standing becomes current, without a history entry unless the
     /// message became unreadable. Only commits give such changes, and the late rows of a conversation.
     mutating func stand(_ key: MessageKey, _ standing: MessageStanding, in context: inout FoldContext) {
-        guard let place = place(for: key) else { return }
+        if case .nowhere = standing, store.place(of: key) == nil { return }
+        let place = place(for: key)
         let event = context.event
         change(place, in: &context) { record in
             switch standing {
             case .version(let write):
+                if record.awaitsVersion { record.take(MessageRevision(write)) }
                 record.current = MessageRevision(write)
                 record.standing = .live
             case .deleted(let deletion, let since, let last):
@@ -295,16 +296,16 @@ extension Messages {
     /// Takes the version of a plain frame, with a place in a client's list, as `write` takes the frame's write (I18); false,
     /// without a change, if the message or its channel needs the long way. Takes the steps of `change(_:in:_:)`.
     mutating func takeSeen(_ frame: PlainFrame, inListAt place: Int, in context: inout FoldContext) -> Bool {
-        guard fates.fate(of: frame.channel) == nil else { return false }
+        guard fates.fate(of: frame.channel) == nil, compacted.isEmpty || !compacted.contains(id: frame.id) else {
+            return false
+        }
         if let known = store.place(of: frame.key) {
             guard store.writeListed(frame, inListAt: place, at: known, context.event) else { return false }
             circles.repeatKnown(in: &context)
             touch(frame.key, in: &context)
             return true
         }
-        guard compacted.isEmpty || !compacted.contains(frame.key),
-            store.addListed(frame, inListAt: place, at: context.event)
-        else { return false }
+        guard store.addListed(frame, inListAt: place, at: context.event) else { return false }
         circles.repeatKnown(in: &context)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
@@ -312,10 +313,10 @@ extension Messages {
     }
 
     /// Adds a message with its first version as a written one; false, without a change, if the message is known or its
-    /// channel is gone, if a compaction dropped it, or if a cell has no room for it. Takes the steps of `change(_:in:_:)`.
+    /// channel is gone, or if a cell has no room for it. Takes the steps of `change(_:in:_:)`.
     mutating func addWritten(_ write: MessageWrite, in context: inout FoldContext) -> Bool {
         guard store.place(of: write.key) == nil, fates.fate(of: write.key.channel) == nil,
-            compacted.isEmpty || !compacted.contains(write.key), store.addWritten(write, at: context.event)
+            store.addWritten(write, at: context.event)
         else { return false }
         touch(write.key, in: &context)
         touchAnswers(to: write.key, in: &context)

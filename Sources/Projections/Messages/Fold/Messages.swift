@@ -7,7 +7,7 @@ import EventLog
 /// too.
 struct Messages: Fold {
     var store = MessageStore()
-    /// The messages that compactions dropped. No event changes them any more.
+    /// The messages that compactions dropped, those that are live again among them; see `admitted`.
     var compacted = CompactedMessages()
     /// The places of the answers to each message. May contain places whose message no longer answers it. Not saved; see
     /// `findAnswers`.
@@ -36,12 +36,12 @@ struct Messages: Fold {
         for channel in fallen { fall(channel, in: &context) }
     }
 
-    private mutating func apply(_ change: MessageChange, in context: inout FoldContext) {
-        if isCompacted(change) { return }
-        let change = broughtHome(change, in: &context)
+    private mutating func apply(_ arrived: MessageChange, in context: inout FoldContext) {
+        guard let admitted = compacted.isEmpty ? arrived : admitted(arrived, in: &context) else { return }
+        let change = broughtHome(admitted, in: &context)
         if store.share != .whole {
             if case .moved(let from, let to, _, _) = change, from.channel != to.channel { crossesShares = true }
-            if !store.share.contains(change.channel) { return }
+            if !store.share.contains(change.key.channel) { return }
         }
         switch change {
         case .written(let write): self.write(write, in: &context)
@@ -59,7 +59,7 @@ struct Messages: Fold {
 
 extension Messages {
     /// The state of a message in the state document. `unknown`: never seen, moved away, or known from a reaction alone.
-    /// `compacted`: dropped by a compaction, whatever arrives later.
+    /// `compacted`: dropped by a compaction, and not stated whole since.
     enum State: String, Hashable, Sendable {
         case live
         case deleted
@@ -69,8 +69,14 @@ extension Messages {
 
     /// The state of the message with a key.
     func state(of key: MessageKey) -> State {
-        if !compacted.isEmpty, compacted.contains(key) { return .compacted }
-        return store.place(of: key).map { state(at: $0) } ?? .unknown
+        state(of: key, at: store.place(of: key))
+    }
+
+    /// The state of the message with a key, which is at a place if it is known.
+    func state(of key: MessageKey, at place: Int?) -> State {
+        let known = place.map { state(at: $0) } ?? .unknown
+        guard known == .unknown, !compacted.isEmpty, let drop = compacted.drop(of: key) else { return known }
+        return drop.isDeletedForGood ? .deleted : .compacted
     }
 
     /// The state of the message at a place. A packed or written message was written or deleted by name, so the end of its
@@ -109,13 +115,11 @@ extension Messages {
         return nil
     }
 
-    /// The place of a message, added as an empty record if it is new; `nil` if a compaction dropped it.
+    /// The place of a message, added as an empty record if it is new.
     ///
     /// - Parameter isOfServer: whether the change is one of a server's message; see `MessageStore.Channel`.
-    mutating func place(for key: MessageKey, isOfServer: Bool = false) -> Int? {
-        if let place = store.place(of: key) { return place }
-        // Most logs were never compacted; the check for emptiness spares them the hashing.
-        return !compacted.isEmpty && compacted.contains(key) ? nil : store.add(key, isOfServer: isOfServer)
+    mutating func place(for key: MessageKey, isOfServer: Bool = false) -> Int {
+        store.place(of: key) ?? store.add(key, isOfServer: isOfServer)
     }
 
     /// Changes one record and touches the rows that depend on it: the message's own row, and the rows of its answers if
@@ -175,18 +179,5 @@ extension Messages {
     func parent(of key: MessageKey) -> MessageKey? {
         guard let place = store.place(of: key), let replyTo = store.replyTo(at: place) else { return nil }
         return MessageKey(channel: key.channel, id: replyTo)
-    }
-}
-
-extension MessageChange {
-    /// The channel of the message that the change names; of a message that moves, the one that it leaves.
-    fileprivate var channel: EntityID {
-        switch self {
-        case .written(let write): write.key.channel
-        case .deleted(let deletion): deletion.key.channel
-        case .moved(let from, _, _, _): from.channel
-        case .reaction(let key, _, _, _), .stands(let key, _), .reactions(let key, _), .withdrawn(let key, _):
-            key.channel
-        }
     }
 }

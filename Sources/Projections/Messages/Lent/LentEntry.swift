@@ -89,10 +89,8 @@ extension Messages {
     ) rethrows {
         let cell = store.cells[place]
         let key = store.key(at: place)
-        if !cell.form.isPacked {
-            let record = store.record(at: place)
-            let selection = tip.flatMap { record.selection(at: $0) }
-            let entries = selection.map { record.history + [$0] } ?? record.history
+        if !cell.form.isPacked || drop(at: place) != nil {
+            let entries = toldEntries(at: place, tip: tip)
             let places = entries.latePlaces
             for (number, entry) in entries.enumerated() {
                 let late = places[number].map { LentEntry.Late(place: $0, isKnown: entry.arrival == .lateAndKnown) }
@@ -162,7 +160,7 @@ extension LentEntry {
         case .moved(let from, let to):
             (cause, move) = (nil, .move(from: .object(from.members(names)), to: .object(to.members(names))))
         case .unselected(let end): (cause, move) = (end?.cause.rawValue, nil)
-        case .created, .edited, .linked, .restored, .selected, .unreadable: (cause, move) = (nil, nil)
+        case .created, .edited, .linked, .restored, .selected, .unreadable, .compacted: (cause, move) = (nil, nil)
         }
     }
 

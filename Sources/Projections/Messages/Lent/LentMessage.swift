@@ -7,7 +7,7 @@ package struct LentMessage {
     /// The members of the rows of live and of deleted messages, in the document's order. The raw values are their names.
     package enum Member: String, BitwiseCopyable, CaseIterable, Sendable {
         case channel, id, cause, sequence, deletedAt, deletedBy, author, authorName, createdAt, editedAt, content
-        case replyTo, tags, files, images, attachments, extra, revisions, reactions
+        case replyTo, tags, files, images, attachments, extra, revisions, compacted, reactions
     }
 
     /// The answered message, and what became of it.
@@ -24,6 +24,8 @@ package struct LentMessage {
     /// `nil` if the message answers none, is deleted, or the reading shows no lost parents.
     package let parent: Parent?
     let revisions: Int
+    /// Whether a compaction dropped what was before.
+    let isCompacted: Bool
     /// The rows of the reactions; `nil` without any.
     let reactions: JSONValue?
 
@@ -37,11 +39,13 @@ package struct LentMessage {
         end: MessageRecord.End? = nil,
         parent: Parent? = nil,
         revisions: Int = 0,
+        isCompacted: Bool = false,
         reactions: JSONValue? = nil
     ) {
         (self.channel, self.id, self.version) = (channel, id, version)
         ending = end.map { .deleted($0) } ?? .live
         (self.parent, self.revisions, self.reactions) = (parent, revisions, reactions)
+        self.isCompacted = isCompacted
     }
 
     /// The value of a member. A deleted message shows only the text, the author and the time of its last version.
@@ -56,6 +60,7 @@ package struct LentMessage {
         case .author: version?.author ?? .none
         case .createdAt: version?.createdAt ?? .none
         case .content: version?.content ?? .none
+        case .compacted: isCompacted ? .value(.bool(true)) : .none
         default: isLive ? live(member) : .none
         }
     }
@@ -142,6 +147,7 @@ extension Messages {
                     version: version,
                     parent: version.replyTo.flatMap { parent($0, in: cell.channel, names, rules) },
                     revisions: store.revisionCount(of: cell),
+                    isCompacted: drop(at: place) != nil,
                     reactions: store.reactionRows(at: place, names)
                 )
             )
@@ -162,7 +168,8 @@ extension Messages {
                     channel: LentValue(store.channels[Int(cell.channel)].id, names),
                     id: LentValue(cell.id, names),
                     version: version,
-                    end: end
+                    end: end,
+                    isCompacted: drop(at: place) != nil
                 )
             )
         }
@@ -198,10 +205,10 @@ extension Messages {
     /// channel.
     private func answeredState(_ id: EntityID, in channel: UInt32) -> State {
         let channel = Int(channel)
-        if !compacted.isEmpty, compacted.contains(MessageKey(channel: store.channels[channel].id, id: id)) {
-            return .compacted
-        }
-        return store.place(of: id, channel: channel).map { state(at: $0) } ?? .unknown
+        return state(
+            of: MessageKey(channel: store.channels[channel].id, id: id),
+            at: store.place(of: id, channel: channel)
+        )
     }
 }
 

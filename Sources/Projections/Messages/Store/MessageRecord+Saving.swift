@@ -153,11 +153,12 @@ extension MessageRecord.Entry.Happening: StateCodable {
         case .unselected(let end):
             encoder.writeNumber(UInt8(8))
             try end.write(to: encoder)
+        case .compacted: encoder.writeNumber(UInt8(9))
         }
     }
 
     static func read(from decoder: StateDecoder) throws -> MessageRecord.Entry.Happening {
-        switch try decoder.readTag(below: 9) {
+        switch try decoder.readTag(below: 10) {
         case 0: .created
         case 1: .edited
         case 2: .linked
@@ -166,7 +167,8 @@ extension MessageRecord.Entry.Happening: StateCodable {
         case 5: .deleted(try .read(from: decoder))
         case 6: .unreadable
         case 7: .selected
-        default: .unselected(try .read(from: decoder))
+        case 8: .unselected(try .read(from: decoder))
+        default: .compacted
         }
     }
 }

@@ -43,7 +43,7 @@ extension MessageRecord {
         case .created, .edited, .linked, .restored, .selected: .live(saying)
         case .moved(_, let to): to == key ? .live(saying) : .absent
         case .deleted(let end): .deleted(end.cause, saying)
-        case .unreadable: .absent
+        case .unreadable, .compacted: .absent
         case .unselected(let end): end.map { .deleted($0.cause, saying) } ?? .absent
         }
     }

@@ -187,6 +187,12 @@ struct MessageRecord: Sendable {
         return from == key
     }
 
+    /// Notes the version that came with the move in the last entry.
+    mutating func take(_ revision: MessageRevision) {
+        assert(!entries.isEmpty, "the move is the last entry")
+        entries[entries.count - 1].revision = revision
+    }
+
     mutating func relate(to other: MessageKey) {
         if !relatives.contains(other) { relatives.append(other) }
     }
@@ -210,6 +216,8 @@ extension MessageRecord {
             case selected
             /// The branch's tip lacks the message, which was deleted there if there is an end.
             indirect case unselected(End?)
+            /// A compaction dropped what was before. No record has such an entry; histories begin with it.
+            case compacted
         }
 
         /// Whether a version came late (I33).
@@ -251,7 +259,7 @@ extension MessageRecord {
         var isWrite: Bool {
             switch happening {
             case .created, .edited, .linked, .restored: true
-            case .moved, .deleted, .unreadable, .selected, .unselected: false
+            case .moved, .deleted, .unreadable, .selected, .unselected, .compacted: false
             }
         }
     }

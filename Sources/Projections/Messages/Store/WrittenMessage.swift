@@ -255,6 +255,14 @@ extension MessageStore {
         return record
     }
 
+    func version(ofWritten cell: MessageCell) -> Timestamp? {
+        switch cell.versionMark {
+        case .none: nil
+        case .remoteTime: cell.first?.version.createdAt.timestamp
+        case .editedAt: saying(ofWritten: cell).editedAt
+        }
+    }
+
     private func version(
         ofWritten cell: MessageCell,
         _ remoteTime: Timestamp?,
