@@ -140,8 +140,10 @@ import Testing
             try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:]
         }
         #expect(acts.map { $0["sequence"] as? String } == ["43", "59"])
-        // The first compaction took 1001 to 1020, the second the older ones of the rest.
-        for (id, act) in [("1012", acts[0]), ("1020", acts[0]), ("1021", acts[1]), ("1037", acts[1])] {
+        // The first compaction took 1001 to 1020, the second the older ones of the rest, and those that were edited in between.
+        for (id, act) in [
+            ("1009", acts[0]), ("1020", acts[0]), ("1012", acts[1]), ("1021", acts[1]), ("1037", acts[1]),
+        ] {
             let sequence = try #require(act["sequence"] as? String)
             let day = try #require((act["recordedAt"] as? String)?.prefix(10))
             for arguments in [["history", "L", "message:\(id)"], ["events", "L", "--entity", "message:\(id)"]] {

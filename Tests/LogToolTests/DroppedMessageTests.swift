@@ -102,6 +102,46 @@ import Testing
         #expect(try tool("audit", "L", "--entity", "message:1010", exitCode: 1).errors.contains("dropped it"))
     }
 
+    /// What every command says of a message that is live again, also after a second compaction and once the archive is back.
+    @Test func aMessageThatIsLiveAgainIsKnownFromThereOn() throws {
+        try folder.makeLog(messages: 40, isLarge: true)
+        _ = try tool("compact", "L", "--keep", "3", "--archive", "first")
+        let decision = try #require(
+            JSONValue.parse(Array(tool("stats", "L", "--json").output.utf8))["head"]?.string
+        )
+        func frame(_ hour: Int) -> String { Self.message(1005, "five at \(hour)", edited: "2026-01-02T\(hour):00:00Z") }
+        try ingest([Self.message(1005, "message 5"), frame(10), Self.message(1005, "message 5"), frame(11)], day: 2)
+        func row() throws -> JSONValue? {
+            let state = try JSONValue.parse(Array(tool("replay", "L", "--json").output.utf8))
+            return state["messages"]?.array?.first { $0["id"]?.string == "1005" }
+        }
+        #expect(try row()?["compacted"]?.bool == true && row()?["revisions"] == .int(2))
+        #expect(try row()?["content"]?.string == "five at 11")
+        #expect(try words(1005) == ["compacted", "stated", "edited", "edited"])
+        let events = try tool("events", "L", "--entity", "message:1005", "--jsonl").output.split(separator: "\n")
+        #expect(events.count == 3 || events.count == 4, "\(events)")
+        let difference = try JSONValue.parse(
+            Array(tool("diff", "L@\(decision)", "L", "--json", exitCode: 1).output.utf8)
+        )["differences"]?.array
+        #expect(difference?.first?["entity"]?.string?.hasSuffix("/1005") == true)
+        #expect(difference?.first?["change"]?.string == "added", "\(difference ?? [])")
+        #expect(
+            try tool("audit", "L", "--entity", "message:1005", "--jsonl").output.split(separator: "\n").count == 2
+        )
+        // Kept: what came before it was stated goes, and the first compaction stays the one that dropped the rest.
+        _ = try tool("compact", "L", "--keep", "4", "--force", "--archive", "second")
+        #expect(try words(1005) == ["compacted", "edited", "edited"])
+        // Its deletion is one for good, also once it is dropped.
+        try ingest([Self.deletion(1005)], day: 4)
+        _ = try tool("compact", "L", "--keep", "0", "--force", "--archive", "third")
+        try ingest([frame(12)], day: 6)
+        #expect(try row() == nil && words(1005) == ["compacted", "stated"])
+        _ = try tool("verify", "L", "--deep")
+        for archive in ["third", "second", "first"] { _ = try tool("import", "L", archive) }
+        let whole = try words(1005)
+        #expect(whole.first == "created" && whole.contains("deleted") && !whole.contains("compacted"), "\(whole)")
+    }
+
     /// What came between two compactions of a message that the first one dropped is dropped by the second, like every event that no
     /// state needs; what came after the second is told.
     @Test func eachMessageCountsFromItsOwnCompaction() throws {

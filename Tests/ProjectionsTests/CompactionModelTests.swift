@@ -56,6 +56,22 @@ import Testing
             try scene.expect(model.chat.lines { $0.versions.values.map(\.number).max() ?? 0 }, inCopies: true)
         }
     }
+
+    /// The models' logs state messages again that compactions dropped.
+    @Test func theModelsHaveMessagesThatAreLiveAgain() {
+        var counts = [0, 0]
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var (gateway, branch) = (GatewayModel(seed: seed), BranchModel(seed: seed))
+            for _ in 0..<3 {
+                (_, _) = (gateway.frames(60), branch.events(20))
+                counts[0] += gateway.chat.messages.count(where: \.isKnownInPart)
+                counts[1] += branch.chat.messages.count(where: \.isKnownInPart)
+                gateway.compact { _ in ChatModel.Rule(keep: 5) }
+                branch.compact { _ in ChatModel.Rule(keep: 2) }
+            }
+        }
+        #expect(counts.allSatisfy { $0 > 20 }, "\(counts)")
+    }
 }
 
 /// A log that is compacted now and then, and its copies.

@@ -42,7 +42,8 @@ package struct HistoryWalk {
             knownSince = entry.sequence
         }
         if entry.late == nil {
-            isPresent = entry.isMove ? isHere(entry.fields["to"]?.object) : !entry.isEnd(of: entity.kind)
+            let isThere = !entry.isEnd(of: entity.kind) && entry.change != HistoryEntry.compacted
+            isPresent = entry.isMove ? isHere(entry.fields["to"]?.object) : isThere
         }
     }
 
@@ -96,6 +97,9 @@ package struct HistoryWalk {
 }
 
 extension HistoryEntry {
+    /// The change of an entry that tells that a compaction dropped what was before. The thing is not known there.
+    package static let compacted = "compacted"
+
     /// True if a thing of a kind is gone after the entry, whose fields are then the last known ones. A late version ends
     /// nothing, and a prompt that nobody can read is still there.
     package func isEnd(of kind: EntityReference.Kind) -> Bool {

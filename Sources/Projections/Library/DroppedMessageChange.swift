@@ -113,11 +113,6 @@ extension Compaction {
     }
 }
 
-extension HistoryEntry {
-    /// The change of an entry that tells that a compaction dropped what was before.
-    package static let compacted = "compacted"
-}
-
 extension CompactedMessages {
     /// Whether an event is a plain frame of a message that is none of these.
     fileprivate func miss(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) -> Bool {

@@ -165,7 +165,7 @@ struct EventSelection {
             ? try ChannelArgument.only(wanted, of: selectors.source, in: state)
             : try EntityArgument.only(wanted, in: state, of: session)
         var found = touched[thing] ?? []
-        if !isChannel, session.decidedAt > .zero {
+        if thing.kind == .message, session.decidedAt > .zero {
             // Of a message that is live again, also what came before.
             let changes = try Compaction.changesOfDropped(where: { $0 == thing }, in: state, session)
             found.formUnion(changes.map(\.sequence))
