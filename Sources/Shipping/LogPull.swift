@@ -34,7 +34,8 @@ public struct LogPull {
         public let decidedAt: SequenceNumber
     }
 
-    private let source: any TreeSource
+    /// Opens what is pulled, beside the log that is here.
+    private let log: (_ request: Request, _ store: EventStore?) throws -> any ShippedLog
     private let path: String
     private let options: EventStore.Options
 
@@ -42,7 +43,17 @@ public struct LogPull {
     ///   - source: the tree.
     ///   - path: the log, which is made if nothing is there.
     public init(from source: any TreeSource, into path: String, options: EventStore.Options = .init()) {
-        (self.source, self.path, self.options) = (source, path, options)
+        self.init(into: path, options: options) { request, _ in
+            try TreeState(of: source, verifiers: request.verifiers)
+        }
+    }
+
+    init(
+        into path: String,
+        options: EventStore.Options,
+        from log: @escaping (_ request: Request, _ store: EventStore?) throws -> any ShippedLog
+    ) {
+        (self.path, self.options, self.log) = (path, options, log)
     }
 
     /// Takes what the log lacks.
@@ -59,8 +70,9 @@ public struct LogPull {
         _ request: Request = Request(),
         _ report: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws -> Result {
-        let tree = try TreeState(of: source, verifiers: request.verifiers)
-        let local = try local(tree)
+        let store = try store()
+        let tree = try log(request, store)
+        let local = try store.map { try there($0, tree) }
         var result = Result(checkpoint: tree.checkpoint, before: local?.head ?? 0, head: local?.head ?? 0)
         guard result.head < tree.size else { return result }
         let rewrites = tree.manifest.acts.count - (local?.acts.count ?? 0)
@@ -88,22 +100,25 @@ public struct LogPull {
     }
 
     /// The log at the path; `nil` if there is none.
-    ///
-    /// - Throws: `EventLogError` with code `invalidArgument` unless the log and the tree have the same beginning.
-    private func local(_ tree: TreeState) throws -> Local? {
-        let store: EventStore
+    func store() throws -> EventStore? {
         do {
-            store = try EventStore.open(at: path, options: options)
+            return try EventStore.open(at: path, options: options)
         } catch let error as EventLogError where error.code == .noLog {
             return nil
         }
-        return try store.read { session in
+    }
+
+    /// What the log is.
+    ///
+    /// - Throws: `EventLogError` with code `invalidArgument` unless the log and the tree have the same beginning.
+    private func there(_ store: EventStore, _ tree: any ShippedLog) throws -> Local {
+        try store.read { session in
             guard try session.identity() == tree.manifest.identity else {
                 throw refused("the log there has another identity than the one that was shipped")
             }
             if try session.isPart() { throw refused("the log there is a part of another one") }
             if let sequence = try tree.firstDifference(session) {
-                throw refused("fork at sequence \(sequence): the log there goes on otherwise", at: sequence)
+                throw fork(at: sequence)
             }
             return Local(
                 head: session.head.rawValue,
@@ -113,7 +128,12 @@ public struct LogPull {
         }
     }
 
-    private func refused(_ reason: String, at sequence: SequenceNumber? = nil) -> EventLogError {
+    /// The error of a log that goes on otherwise than the one that was shipped.
+    func fork(at sequence: SequenceNumber) -> EventLogError {
+        refused("fork at sequence \(sequence): the log there goes on otherwise", at: sequence)
+    }
+
+    func refused(_ reason: String, at sequence: SequenceNumber? = nil) -> EventLogError {
         EventLogError(
             .invalidArgument,
             operation: "pull into",
@@ -128,7 +148,7 @@ public struct LogPull {
 
     /// Appends the events behind the head. The first bundle makes the log if there is none.
     private func append(
-        _ tree: TreeState,
+        _ tree: any ShippedLog,
         behind head: UInt64,
         _ bookmarks: [String: [UInt8]],
         _ report: (UInt64, UInt64) -> Void
@@ -143,7 +163,7 @@ public struct LogPull {
         try tree.forEachPiece(behind: head) { piece in
             guard case .event(let event) = piece, event.salt != nil else {
                 throw TreeFault.error(
-                    source.name,
+                    tree.name,
                     "it lacks events behind \(batch.head), and no rewrite is known that took them"
                 )
             }
@@ -160,7 +180,7 @@ public struct LogPull {
     /// Makes the log of the events of the first bundle.
     private func makeLog(
         of bundle: TreeManifest.Bundle,
-        _ tree: TreeState,
+        _ tree: any ShippedLog,
         _ report: (UInt64, UInt64) -> Void
     ) throws {
         var frontier = MerkleFrontier()
@@ -179,7 +199,7 @@ public struct LogPull {
 
     /// Makes the log anew of everything that the tree has, in place of what is there.
     private func rewrite(
-        _ tree: TreeState,
+        _ tree: any ShippedLog,
         _ bookmarks: [String: [UInt8]],
         _ report: (UInt64, UInt64) -> Void
     ) throws {

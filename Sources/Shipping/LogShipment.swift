@@ -235,7 +235,7 @@ public struct LogShipment {
         _ before: SignedCheckpoint?,
         _ request: Request
     ) throws -> (SignedCheckpoint, VerifierKey?) {
-        let identity = manifest.identity.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let identity = manifest.identity.hexDigits
         let origin = request.origin ?? before?.checkpoint.origin ?? "eventlog/\(identity)"
         let checkpoint = try Checkpoint(origin: origin, size: manifest.size, root: manifest.root)
         let signed = before.flatMap { $0.checkpoint == checkpoint ? $0 : nil } ?? SignedCheckpoint(checkpoint)

@@ -8,6 +8,24 @@ enum TilePath {
         ["tile", String(level)] + place(index, width: width)
     }
 
+    /// What a path of hashes names; `nil` for any other path.
+    static func parse(_ path: [String]) -> (level: Int, index: UInt64, width: Int)? {
+        guard path.count >= 3, path.count <= 12, path[0] == "tile", let level = Int(path[1]), (0..<8).contains(level)
+        else { return nil }
+        var names = path[2...]
+        var width = Int(Self.width)
+        if let name = names.dropLast().last, name.hasSuffix(".p"), let number = names.popLast() {
+            guard let partial = Int(number) else { return nil }
+            width = partial
+            names[names.endIndex - 1].removeLast(2)
+        }
+        let digits = names.map { $0.hasPrefix("x") ? String($0.dropFirst()) : $0 }.joined()
+        guard (1...Int(Self.width)).contains(width), let index = UInt64(digits), index < UInt64(1) << 55,
+            hashes(level: level, index: index, width: width) == path
+        else { return nil }
+        return (level, index, width)
+    }
+
     /// The path of a bundle of entries: the preimages of the leaf hashes of the tile at level 0 that has the same index.
     static func entries(index: UInt64, width: Int) -> [String] {
         ["tile", "entries"] + place(index, width: width)

@@ -23,23 +23,29 @@ struct TileWriter {
         for index in new.lowerBound / TilePath.width...(new.upperBound - 1) / TilePath.width {
             let first = index * TilePath.width
             let end = min(first + TilePath.width, new.upperBound)
-            var tile: [UInt8] = []
-            tile.reserveCapacity(Int(end - first) * 32)
-            if level == 0 {
-                try session.forEachLeafHash(in: SequenceNumber(first + 1)...SequenceNumber(end)) {
-                    $0.withBytes { tile.append(contentsOf: $0) }
-                }
-            } else {
-                let unit = UInt64(8 * level)
-                for place in first..<end {
-                    let root = try session.root(ofLeaves: place << unit..<(place + 1) << unit)
-                    root.withBytes { tile.append(contentsOf: $0) }
-                }
-            }
+            let tile = try Self.tile(level, first..<end, session)
             let width = Int(end - first)
             try tree.write(tile, at: TilePath.hashes(level: level, index: index, width: width))
             if new.lowerBound > first { try removePartials(of: String(level), index: index, width: width) }
         }
+    }
+
+    /// The bytes of a tile: the hashes of a range at a level.
+    static func tile(_ level: Int, _ range: Range<UInt64>, _ session: borrowing ReadSession) throws -> [UInt8] {
+        var tile: [UInt8] = []
+        tile.reserveCapacity(range.count * 32)
+        if level == 0 {
+            try session.forEachLeafHash(in: SequenceNumber(range.lowerBound + 1)...SequenceNumber(range.upperBound)) {
+                $0.withBytes { tile.append(contentsOf: $0) }
+            }
+        } else {
+            let unit = UInt64(8 * level)
+            for place in range {
+                let root = try session.root(ofLeaves: place << unit..<(place + 1) << unit)
+                root.withBytes { tile.append(contentsOf: $0) }
+            }
+        }
+        return tile
     }
 
     /// A partial tile has a name only until the full one has it.

@@ -138,7 +138,10 @@ extension TreeManifest {
         try check()
     }
 
-    private func check() throws {
+    /// Checks that its bundles follow one another up to its size, and that their hashes give its root.
+    ///
+    /// - Throws: `ExportFault`.
+    func check() throws {
         var frontier = MerkleFrontier()
         var next: UInt64 = 1
         for bundle in bundles {
@@ -184,26 +187,26 @@ extension TreeManifest {
         }
     }
 
-    private static func number(_ value: JSONValue, _ name: String) throws -> UInt64 {
+    static func number(_ value: JSONValue, _ name: String) throws -> UInt64 {
         guard let member = value[name] else { throw ExportFault("\"\(name)\" is missing") }
         return try number(of: member, name)
     }
 
-    private static func number(of value: JSONValue, _ name: String) throws -> UInt64 {
+    static func number(of value: JSONValue, _ name: String) throws -> UInt64 {
         guard let text = value.string, let number = UInt64(text), String(number) == text, number <= Int64.max else {
             throw ExportFault("\"\(name)\" is no number")
         }
         return number
     }
 
-    private static func bytes(_ value: JSONValue, _ name: String, count: Int) throws -> [UInt8] {
+    static func bytes(_ value: JSONValue, _ name: String, count: Int) throws -> [UInt8] {
         guard let bytes = value[name]?.string.flatMap({ Base64.decode($0) }), bytes.count == count else {
             throw ExportFault("\"\(name)\" has not \(count) bytes")
         }
         return bytes
     }
 
-    private static func hash(_ value: JSONValue?, _ name: String) throws -> Hash256 {
+    static func hash(_ value: JSONValue?, _ name: String) throws -> Hash256 {
         guard let hash = value?.string.flatMap({ Hash256(spelled: $0) }) else {
             throw ExportFault("\"\(name)\" has what is no SHA-256 hash")
         }

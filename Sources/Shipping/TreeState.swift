@@ -1,11 +1,13 @@
 public import EventLog
 
 /// What a tree has: its newest checkpoint whose manifest has arrived.
-public struct TreeState {
+public struct TreeState: ShippedLog {
     /// The checkpoint.
     public let checkpoint: SignedCheckpoint
     let manifest: TreeManifest
     let source: any TreeSource
+
+    var name: String { source.name }
 
     /// The file that has the newest checkpoint.
     static let checkpointName = "checkpoint"
@@ -84,15 +86,6 @@ public struct TreeState {
             .map { SequenceNumber($0 + 1) }
     }
 
-    /// Passes the pieces of the bundles that have events behind a sequence.
-    ///
-    /// - Throws: what `body` throws; `EventLogError`: `notFound` if a bundle is missing, `invalidArgument` if it is not that of the tree.
-    func forEachPiece(behind head: UInt64, _ body: (LogPiece) throws -> Void) throws {
-        for bundle in manifest.bundles where bundle.last > head {
-            try forEachPiece(of: bundle, body)
-        }
-    }
-
     func forEachPiece(of bundle: TreeManifest.Bundle, _ body: (LogPiece) throws -> Void) throws {
         let (file, name) = try file(bundle.file)
         var reader = try BundleReader(bundle, file, name: name)
@@ -109,43 +102,13 @@ public struct TreeState {
         return (found, name)
     }
 
-    /// The facts that rewrites left beside the events. Nothing is proved yet; an import checks them against the act that names them.
-    func facts() throws -> [String: [UInt8]] {
-        var facts: [String: [UInt8]] = [:]
-        try readRemains { header, _ in
-            facts = header.facts
-            return false
-        }
-        return facts
-    }
+    func facts() throws -> [String: [UInt8]] { try remains()?.facts() ?? [:] }
 
-    /// Passes the keys of dropped events, chunk by chunk. Nothing is proved yet, either.
-    func forEachKeyChunk(_ body: (LogPiece) throws -> Void) throws {
-        try readRemains { _, piece in
-            if let piece { try body(piece) }
-            return true
-        }
-    }
+    func forEachKeyChunk(_ body: (LogPiece) throws -> Void) throws { try remains()?.forEachKeyChunk(body) }
 
-    /// Passes the header of the remains, without a piece first, and then with each chunk of keys; `body` returns false to stop.
-    private func readRemains(_ body: (LogHeader, LogPiece?) throws -> Bool) throws {
-        guard let remains = manifest.remains else { return }
+    private func remains() throws -> Remains? {
+        guard let remains = manifest.remains else { return nil }
         let (file, name) = try file(remains)
-        do {
-            let lines = try TreeLines(file)
-            var reader = ExportReader()
-            guard let first = try lines.next(bytesMax: TreeLines.headerBytesMax) else {
-                throw ExportFault("it is empty")
-            }
-            let header = try reader.header(first)
-            guard try body(header, nil) else { return }
-            while let line = try lines.next() {
-                let piece = try reader.piece(line)
-                guard case .keys = piece else { throw ExportFault("it has other lines than keys") }
-                guard try body(header, piece) else { return }
-            }
-        } catch let fault as ExportFault {
-            throw TreeFault.error(name, fault.description)
-        }
+        return Remains(file: file, name: name)
     }
 }

@@ -116,6 +116,27 @@ package enum Zstandard {
     /// The bytes that a frame begins with.
     package static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
 
+    /// One frame of bytes, with a checksum. Takes less time for a few of them than `ZstandardCompressor`, whose tables are large.
+    ///
+    /// - Parameter level: 1 to 19.
+    /// - Throws: `EventLogError` with code `io` if there is no memory for it.
+    package static func frame(of bytes: [UInt8], level: Int32) throws -> [UInt8] {
+        guard let context = ZSTD_createCCtx() else { throw error("compress", "there is no memory for it") }
+        defer { ZSTD_freeCCtx(context) }
+        _ = ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)
+        _ = ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
+        let bound = ZSTD_compressBound(bytes.count)
+        var code = 0
+        let frame = bytes.withUnsafeBytes { bytes in
+            [UInt8](unsafeUninitializedCapacity: bound) { frame, count in
+                code = ZSTD_compress2(context, frame.baseAddress, bound, bytes.baseAddress, bytes.count)
+                count = ZSTD_isError(code) == 0 ? code : 0
+            }
+        }
+        guard ZSTD_isError(code) == 0 else { throw error("compress", text(code)) }
+        return frame
+    }
+
     /// A frame that gives bytes to who has other bytes that are mostly the same.
     ///
     /// - Throws: `EventLogError` with code `io` if there is no memory for it.
