@@ -15,6 +15,9 @@ let settings = settingsOfSystemCalls + [.enableUpcomingFeature("MemberImportVisi
 /// Dependencies of live recording alone: without the trait they are neither fetched nor built.
 let recorders = TargetDependencyCondition.when(traits: ["Recorders"])
 
+/// The C library of NATS: without the trait it need not be installed.
+let nats = TargetDependencyCondition.when(traits: ["NATS"])
+
 let package = Package(
     name: "eventlog",
     platforms: [.macOS(.v15)],
@@ -29,6 +32,7 @@ let package = Package(
         .library(name: "Redaction", targets: ["Redaction"]),
         .library(name: "Joining", targets: ["Joining"]),
         .library(name: "Shipping", targets: ["Shipping"]),
+        .library(name: "JetStream", targets: ["JetStream"]),
         .library(name: "Viewer", targets: ["Viewer"]),
         .library(name: "EventLogCache", targets: ["EventLogCache"]),
         .library(name: "EventLogTesting", targets: ["EventLogTesting"]),
@@ -38,6 +42,7 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["Recorders"]),
         .trait(name: "Recorders", description: "Record live over HTTP, TLS and WebSocket; needs SwiftNIO."),
+        .trait(name: "NATS", description: "Ship and pull through NATS JetStream; needs libnats."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -66,6 +71,11 @@ let package = Package(
             name: "CZstd",
             pkgConfig: "libzstd",
             providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]
+        ),
+        .systemLibrary(
+            name: "CNATS",
+            pkgConfig: "libnats",
+            providers: [.apt(["libnats-dev"]), .brew(["cnats"])]
         ),
         // Without pkg-config: macOS has it in its SDK.
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -127,6 +137,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "JetStream",
+            dependencies: ["EventLog", "Shipping", .target(name: "CNATS", condition: nats)],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Viewer",
             dependencies: ["CZlib", "EventLog", "JSON", "Projections"],
             resources: [
@@ -160,8 +175,8 @@ let package = Package(
         .executableTarget(
             name: "logtool",
             dependencies: [
-                "CacheTables", "Clients", "EventLog", "EventLogTesting", "Ingest", "JSON", "Joining", "Kinds",
-                "Playback",
+                "CacheTables", "Clients", "EventLog", "EventLogTesting", "Ingest", "JSON", "JetStream", "Joining",
+                "Kinds", "Playback",
                 "Projections", "Redaction", "Reduction", "Shipping", "Viewer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
@@ -250,7 +265,7 @@ let package = Package(
             dependencies: [
                 "logtool", "Clients", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON",
                 "Kinds",
-                "CacheTables", "Joining", "Playback", "Redaction", "Reduction", "Shipping", "Viewer",
+                "CacheTables", "JetStream", "Joining", "Playback", "Redaction", "Reduction", "Shipping", "Viewer",
                 "StateTrace",
                 "Chromium", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import Projections
+import Shipping
 
 /// `logtool events`: lists what arrived.
 ///
@@ -11,7 +12,14 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
         abstract: "List the events of a log: what arrived, when and from where.",
-        usage: "logtool events LOG [options]"
+        usage: """
+            logtool events LOG [options]
+            logtool events LOG --follow --from nats://HOST[:PORT][/STREAM] [options]
+            """,
+        discussion: """
+            With --follow, --from may name a NATS server that ship publishes to: the log, a copy, is brought up to the stream first and \
+            again whenever something comes, as pull does it, and each event is listed once it is proved.
+            """
     )
 
     static let examples = [
@@ -22,6 +30,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         Example("logtool events chat.eventlog --match 'reconnect' --payload", "the events whose bytes hold a text"),
         Example("logtool events year --from 17 --to 17", "an event of several logs, and which one it comes from"),
         Example("logtool events chat.eventlog --follow --jsonl", "every event as it arrives, one object per line"),
+        Example("logtool events copy.eventlog --follow --from nats://hub.example.org", "the same of a log elsewhere"),
     ]
 
     @OptionGroup var log: LogOptions
@@ -38,18 +47,31 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     @Flag(help: "Go on with new events until interrupted.")
     var follow = false
 
+    @OptionGroup(title: "Options of a stream") var tree: TreeOptions
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
     /// Refuses what cannot work with `--follow`: a document that never closes, a last event, and references, whose
     /// events only a replay finds.
     func validate() throws {
+        if selectors.start?.address == nil, tree.server.isGiven || !tree.verifier.isEmpty {
+            throw ValidationError("what a server is told goes with --follow --from nats://…")
+        }
+        if selectors.start?.address != nil, !follow {
+            throw ValidationError("--from nats://… goes with --follow; or pull the log first")
+        }
         if follow && lists.json { throw ValidationError("--follow never ends its list; use --jsonl") }
         if follow { try selectors.refuse(["--entity", "--channel", "--to"], because: "--follow lists what arrives") }
     }
 
     /// Lists the selected events, and with `--follow` those that come later, until interrupted.
     func run() async throws {
+        if let address = selectors.start?.address { return try await list(streamAt: address) }
+        try await list()
+    }
+
+    /// - Parameter copy: brings the log up to what it is a copy of, and waits a moment where there is nothing.
+    private func list(_ copy: (() throws -> Void)? = nil) async throws {
         let store = try decoders.used(in: archives.opened(log.path, isQuiet: output.quiet), isQuiet: true)
         // A reference or `-n` may cost a replay or a read of the whole log before the first line.
         let progress = output.progress("looking for events")
@@ -67,10 +89,36 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         while follow {
             try printer.output.flush()
             // A session for each look: one kept open would go on showing the same prefix (I6).
-            try await Task.sleep(for: .milliseconds(200))
+            if let copy { try copy() } else { try await Task.sleep(for: .milliseconds(200)) }
             head = try listNew(store, after: head, with: printer)
         }
         try printer.end()
+    }
+
+    /// Brings the log up to a stream, and lists it and what comes then.
+    private func list(streamAt address: String) async throws {
+        let options = EventStore.Options.withProgress(isQuiet: output.quiet)
+        let path = log.path
+        let courier = try StreamCopy.courier(at: address, tree.server, into: path, options, operation: "events --from")
+        let pull = CourierPull(from: courier, into: path, options: options)
+        var request = LogPull.Request()
+        request.verifiers = try tree.verifiers()
+        let notice = StreamCopy.Notice()
+        var isThere = false
+        while !isThere {
+            try notice.reporting {
+                _ = try pull.run(request)
+                isThere = true
+            }
+        }
+        var command = self
+        command.selectors.start = nil
+        try await command.list {
+            try notice.reporting {
+                try pull.awaitNews(within: .seconds(1))
+                _ = try pull.run(request)
+            }
+        }
     }
 
     /// Lists what the log holds now and returns its head. A complete list is printed even if it is empty, so that a

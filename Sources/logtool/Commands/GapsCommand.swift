@@ -98,10 +98,10 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
     /// between them. A point that is a time is resolved to a sequence first, so the span begins and ends with events.
     private func span(in session: borrowing ReadSession) throws -> ClosedRange<Timestamp>? {
         guard let range = try selectors.range.range(in: session) else {
-            return selectors.range.isGiven ? nil : Self.always
+            return try selectors.range.isGiven ? nil : Self.always
         }
-        let from = selectors.range.from == nil ? nil : try session.clock(at: range.lowerBound)
-        let to = selectors.range.to == nil ? nil : try session.clock(at: range.upperBound)
+        let from = selectors.from == nil ? nil : try session.clock(at: range.lowerBound)
+        let to = selectors.to == nil ? nil : try session.clock(at: range.upperBound)
         let (first, last) = (from ?? Self.always.lowerBound, to ?? Self.always.upperBound)
         return first <= last ? first...last : nil
     }

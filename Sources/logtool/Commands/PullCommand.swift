@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import JSON
+import JetStream
 import Projections
 import Shipping
 
@@ -14,9 +15,10 @@ import Darwin
 struct PullCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
-        abstract: "Make a log of a tree that ship wrote, or bring one up to it.",
+        abstract: "Make a log of a tree or a stream that ship wrote, or bring one up to it.",
         usage: """
             logtool pull LOG --from FOLDER|URL [options]
+            logtool pull LOG --from nats://HOST[:PORT][/STREAM] [--follow] [options]
             logtool pull --all --from FOLDER|URL --to FOLDER [options]
             """,
         discussion: """
@@ -25,7 +27,9 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
             log has redacted is redacted here, too; what it dropped by a compaction goes here only with --compacted. \
             Nothing proves the identity, nor the notes that recorders resume from. Write nothing else to a log that is pulled. \
             --all takes every tree of a folder, or of the catalogue that catalog --write made for a web server; one that cannot be \
-            taken does not stop the others, and the exit code is that of the worst.
+            taken does not stop the others, and the exit code is that of the worst. \
+            From a NATS server the events behind the log's own come in batches, each with a checkpoint; a sender that runs is asked for \
+            what is missing.
             """
     )
 
@@ -36,6 +40,7 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
             "only what this key has signed"
         ),
         Example("logtool pull --all --from trees --to year", "each tree of a folder, into a log of its name"),
+        Example("logtool pull copy.eventlog --from nats://hub.example.org --follow", "a copy that grows with its log"),
     ]
 
     /// Not `LogOptions`, because the log may not exist yet.
@@ -43,7 +48,10 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
     var log: String?
 
     @Option(
-        help: ArgumentHelp("The tree: a folder, or the URL of one; with --all what has the trees.", valueName: "tree"),
+        help: ArgumentHelp(
+            "The tree: a folder, its URL, or the address of a NATS server; with --all what has the trees.",
+            valueName: "tree"
+        ),
         completion: .directory
     )
     var from: String
@@ -57,6 +65,10 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
     )
     var to: String?
 
+    /// It has no end of its own: SIGINT ends the process with 130.
+    @Flag(help: "With a NATS server: go on with new events until interrupted.")
+    var follow = false
+
     @OptionGroup(title: "Options of a tree") var tree: TreeOptions
 
     @Flag(help: "Let go of what compactions of the other log dropped, too.")
@@ -68,7 +80,7 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait for files of a tree that is being copied: 90s, 30m.",
+            "How long to wait for what has not arrived: files of a tree, events that no sender publishes: 90s, 30m.",
             valueName: "duration"
         ),
         transform: DurationText.parse
@@ -80,6 +92,9 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        let isStream = NATSAddress.isAddress(from)
+        if follow, !isStream || document.json { throw ValidationError("--follow is for nats://, without --json") }
+        if all, isStream { throw ValidationError("--all is for trees; pull each stream by its name") }
         if all, log != nil {
             throw ValidationError("--all makes logs of the trees' names; say --to FOLDER in place of a log")
         }
@@ -91,6 +106,7 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
     ///   tree is not whole yet; `invalidArgument` (2) if the log forks off or a file is not that of the checkpoint. With `--all` the
     ///   exit code alone, that of the worst, after all were tried.
     func run() throws {
+        if NATSAddress.isAddress(from) { return try pullStream() }
         let source = try tree.source(from, operation: "pull")
         guard let log else { return try pullAll(from: source) }
         let result = try result(from: source, into: log)
@@ -109,10 +125,19 @@ struct PullCommand: ParsableCommand, ExplainedCommand {
         var request = LogPull.Request()
         (request.verifiers, request.takesBookmarks) = (try tree.verifiers(), bookmarks)
         request.followsCompactions = compacted
+        return try taking(into: log) {
+            try run(pull, request)
+        } rewrites: {
+            $0.rewrites
+        }
+    }
+
+    /// Takes events, and looks after what a rewrite means for the log.
+    func taking<Result>(into log: String, _ body: () throws -> Result, rewrites: (Result) -> Int) throws -> Result {
         do {
-            let result = try run(pull, request)
+            let result = try body()
             // The joined log beside it may have what a rewrite took away.
-            if result.rewrites > 0 { JoinedLogs.removeKept(besideLogAt: log) }
+            if rewrites(result) > 0 { JoinedLogs.removeKept(besideLogAt: log) }
             return result
         } catch let refusal as LogPull.CompactionRefused {
             throw Failure(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import JSON
+import JetStream
 import Projections
 import Shipping
 
@@ -9,13 +10,17 @@ struct ShipCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "ship",
         abstract:
-            "Write a log as a tree of files, for rsync, object stores and web servers to carry; pull makes a log of it.",
-        usage: "logtool ship LOG --to FOLDER [options]",
+            "Write a log as a tree of files, or into a stream of NATS JetStream, for others to carry; pull makes a log of it.",
+        usage: """
+            logtool ship LOG --to FOLDER [options]
+            logtool ship LOG --to nats://HOST[:PORT][/STREAM] [--follow] [options]
+            """,
         discussion: """
             Each run writes what is new, and the checkpoint last: a text with size and root, signed where a key is given. The tree \
             has the layout of C2SP's tlog-tiles, and bundles with the events (docs/ship.md). Whoever reads it checks everything \
             against the checkpoint, so files may arrive in any order. What a redaction or a compaction took away is gone from the tree \
-            after the next run; copies of it lose it only if the tool that makes them removes files, too.
+            after the next run; copies of it lose it only if the tool that makes them removes files, too. \
+            A stream is told by what it holds, not by what it has acknowledged: what is missing there is published, and looked for again.
             """
     )
 
@@ -23,12 +28,19 @@ struct ShipCommand: ParsableCommand, ExplainedCommand {
         Example("logtool ship chat.eventlog --to tree", "make a tree, or bring it up to date"),
         Example("rsync -a --delete tree/ host:tree/", "carry it"),
         Example("logtool ship chat.eventlog --to tree --key log.pem --origin example.org/chat", "sign the checkpoint"),
+        Example(
+            "logtool ship chat.eventlog --to nats://hub.example.org --follow",
+            "publish events as they are recorded"
+        ),
     ]
 
     @OptionGroup var log: LogOptions
 
     @Option(
-        help: ArgumentHelp("The folder of the tree; made if it is missing.", valueName: "folder"),
+        help: ArgumentHelp(
+            "The folder of the tree, or the address of a NATS server; made if it is missing.",
+            valueName: "place"
+        ),
         completion: .directory
     )
     var to: String
@@ -54,12 +66,33 @@ struct ShipCommand: ParsableCommand, ExplainedCommand {
     @Flag(help: "Write entries for programs that read tlog-tiles, too: what the hashes are of, without payloads.")
     var entries = false
 
+    /// It has no end of its own: SIGINT ends the process with 130.
+    @Flag(help: "With a stream: go on with new events, and answer receivers, until interrupted.")
+    var follow = false
+
+    @Option(help: ArgumentHelp("With a stream: on how many servers of a cluster a new one lies.", valueName: "n"))
+    var replicas: Int?
+
+    @OptionGroup(title: "Options of a server") var server: ServerOptions
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if NATSAddress.isAddress(to) {
+            if entries { throw ValidationError("--entries is for a tree") }
+            if let replicas, !(1...5).contains(replicas) { throw ValidationError("--replicas is a number from 1 to 5") }
+            if follow, document.json { throw ValidationError("--follow never ends its document") }
+            return
+        }
         guard !TreeOptions.isURL(to), !to.contains("://") else {
-            throw ValidationError("--to names a folder; other tools carry it to a server: rsync, aws s3 sync, rclone")
+            throw ValidationError(
+                "--to names a folder, which other tools carry to a server (rsync, aws s3 sync, rclone), or a NATS server: nats://HOST"
+            )
+        }
+        if follow || replicas != nil || server.isGiven {
+            throw ValidationError(
+                "--follow, --replicas and what a server is told are for nats://; a folder is shipped again"
+            )
         }
     }
 
@@ -70,6 +103,7 @@ struct ShipCommand: ParsableCommand, ExplainedCommand {
         var request = LogShipment.Request()
         (request.origin, request.writesEntries) = (origin, entries)
         request.key = try key.map { try SigningKeyFile.key(at: $0) }
+        if NATSAddress.isAddress(to) { return try publish(store, request, progress) }
         let result = try LogShipment(of: store, to: to).run(request) { done, total in
             progress.report("shipped \(done) of \(total)", done: Int(clamping: done), total: Int(clamping: total))
         }

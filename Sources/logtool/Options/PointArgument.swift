@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import JetStream
 import Projections
 
 /// Points as options.
@@ -25,5 +26,26 @@ enum PointArgument {
             "\"\(text)\" is no point: write a sequence (4711), head, head~10, a time (2026-01-19T08:30:00Z, 2026-01-19)"
                 + " or remote:TIME"
         )
+    }
+}
+
+/// Where a list begins: at a point, or, for `events --follow`, in a stream that the log is brought up to first.
+enum StartArgument {
+    case point(Point)
+    case address(String)
+
+    var point: Point? {
+        if case .point(let point) = self { point } else { nil }
+    }
+
+    var address: String? {
+        if case .address(let text) = self { text } else { nil }
+    }
+
+    /// Reads a point or an address.
+    ///
+    /// - Throws: `ValidationError` for what is neither.
+    static func parse(_ text: String) throws -> StartArgument {
+        NATSAddress.isAddress(text) ? .address(text) : .point(try PointArgument.parse(text))
     }
 }

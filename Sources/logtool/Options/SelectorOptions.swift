@@ -34,12 +34,12 @@ struct SelectorOptions: ParsableArguments {
 
     // Groups within groups take a debug build as long to check as all else that it does at its start.
     @Option(
-        name: [.long, .customLong("since")],
+        name: [.customLong("from"), .customLong("since")],
         parsing: .unconditional,
         help: ArgumentHelp("The first event: 4711, head~10, a time, remote:TIME.", valueName: "point"),
-        transform: PointArgument.parse
+        transform: StartArgument.parse
     )
-    var from: Point?
+    var start: StartArgument?
 
     @Option(
         name: [.long, .customLong("until")],
@@ -61,8 +61,20 @@ struct SelectorOptions: ParsableArguments {
         if channel != nil && entity != nil { throw ValidationError("--channel and --entity exclude each other") }
     }
 
+    /// The first event.
+    var from: Point? { start?.point }
+
     /// The run of sequences, both ends included.
-    var range: PointRange { PointRange(from: from, to: to) }
+    ///
+    /// - Throws: `Failure` if `--from` names a server, which only `events --follow` takes.
+    var range: PointRange {
+        get throws {
+            if let address = start?.address {
+                throw Failure("--from \(address): only pull and events --follow read from a server; pull the log first")
+            }
+            return PointRange(from: from, to: to)
+        }
+    }
 
     /// The names of the given options, as on a command line. In the order of `asked`, whatever the order on the command
     /// line.
@@ -73,7 +85,7 @@ struct SelectorOptions: ParsableArguments {
         let all: [(name: String, value: String?)] = [
             ("--source", source?.rawValue), ("--channel", channel?.description), ("--entity", entity?.description),
             ("--kind", kind),
-            ("--from", from.map(PointArgument.text)), ("--to", to.map(PointArgument.text)),
+            ("--from", from.map(PointArgument.text) ?? start?.address), ("--to", to.map(PointArgument.text)),
             ("-n", count.map(String.init)),
         ]
         return all.compactMap { name, value in value.map { (name, $0) } }

@@ -20,27 +20,7 @@ struct TreeOptions: ParsableArguments {
     )
     var verifier: [String] = []
 
-    @Option(help: ArgumentHelp("The environment variable that holds the server's token.", valueName: "variable"))
-    var tokenEnv: String?
-
-    @Option(
-        help: ArgumentHelp("The file whose first line is the server's token.", valueName: "file"),
-        completion: .file()
-    )
-    var tokenFile: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Certificates in PEM to check the server against, in place of the system's.",
-            valueName: "file"
-        ),
-        completion: .file()
-    )
-    var caFile: String?
-
-    func validate() throws {
-        if tokenEnv != nil && tokenFile != nil { throw ValidationError("give one of --token-env and --token-file") }
-    }
+    @OptionGroup var server: ServerOptions
 
     /// The keys of `--verifier`.
     ///
@@ -59,8 +39,13 @@ struct TreeOptions: ParsableArguments {
     func source(_ place: String, operation: String) throws -> any TreeSource {
         guard Self.isURL(place) else { return try FolderTree(at: place) }
         #if Recorders
-        let token = tokenFile.map { TokenSource.file($0) } ?? tokenEnv.map { TokenSource.environment($0) }
-        return WebTree(files: try HTTPFiles(at: place, token: token, trustFile: caFile))
+        if server.credentials != nil {
+            throw Failure(
+                "\(operation) \(place): --credentials is for nats://; a web server takes --token-file or --token-env"
+            )
+        }
+        let token = server.tokenFile.map { TokenSource.file($0) } ?? server.tokenEnv.map { TokenSource.environment($0) }
+        return WebTree(files: try HTTPFiles(at: place, token: token, trustFile: server.caFile))
         #else
         throw Failure.noRecorders("\(operation) \(place)")
         #endif

@@ -1,0 +1,224 @@
+import EventLog
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// `ship`, `pull` and `events --follow` through a real server on this machine.
+@Suite(.hangGuard, .enabled(if: NATSServer.isThere, "needs nats-server, and a build with the trait NATS"))
+struct JetStreamTests {
+    let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 60)
+    }
+
+    @discardableResult
+    private func done(_ arguments: String...) throws -> String {
+        let run = try ToolRun.run(arguments, in: folder)
+        #expect(run.exitCode == 0, "\(arguments): \(run.errors)")
+        return run.output
+    }
+
+    private func areSame(_ left: String, _ right: String) throws -> Bool {
+        try done("export", left, "-q").split(separator: "\n").dropFirst()
+            == done("export", right, "-q").split(separator: "\n").dropFirst()
+    }
+
+    private func append(_ number: Int, to log: String = "L") throws {
+        let member =
+            #""id":"\#(9000 + number)","channel_id":"10","author_id":"5","content":"more","created_at":"2026-03-01T12:00:01Z""#
+        try folder.write(
+            SampleCaptures.line(number, #"{"op":0,"s":\#(number),"t":"MESSAGE_CREATE","d":{\#(member)}}"#),
+            to: "more"
+        )
+        try done("ingest", log, "capture", "more", "--kind", "gateway", "--as", "more\(number)")
+    }
+
+    private func counts(_ output: String) throws -> JSONValue { try JSONValue.parse(output) }
+
+    @Test func aLogTravels() throws {
+        let server = try NATSServer()
+        let shipped = try counts(done("ship", "L", "--to", server.address, "--json"))
+        #expect(shipped["published"]?.number?.int64 == shipped["acknowledged"]?.number?.int64)
+        #expect(shipped["resent"]?.number?.int64 == 0)
+        #expect(try done("pull", "copy", "--from", server.address).hasPrefix("took "))
+        #expect(try areSame("L", "copy"))
+        try append(1)
+        let next = try counts(done("ship", "L", "--to", server.address, "--json"))
+        #expect(next["published"]?.number?.int64 == 1)
+        #expect(try done("pull", "copy", "--from", server.address).hasPrefix("took 1 event: "))
+        #expect(try done("pull", "copy", "--from", server.address).hasPrefix("the log has everything already: "))
+        #expect(try areSame("L", "copy"))
+        // Again from a process that knows nothing: the stream has all.
+        #expect(try counts(done("ship", "L", "--to", server.address, "--json"))["published"]?.number?.int64 == 0)
+    }
+
+    /// What was acknowledged is gone after a crash; the stream is told by what it holds.
+    @Test func aLostTailIsPublishedAgain() throws {
+        let server = try NATSServer()
+        try done("ship", "L", "--to", server.address)
+        for number in 1...4 {
+            try append(number)
+            try done("ship", "L", "--to", server.address)
+        }
+        server.stop()
+        try server.loseTail()
+        try server.start()
+        let again = try counts(done("ship", "L", "--to", server.address, "--json"))
+        #expect((again["published"]?.number?.int64 ?? 0) > 0)
+        try done("pull", "copy", "--from", server.address)
+        #expect(try areSame("L", "copy"))
+    }
+
+    /// Without a sender what is missing is named, and the exit code is 1; a sender that runs publishes it when it is asked.
+    @Test func aSenderFillsAHole() throws {
+        let server = try NATSServer()
+        try done("ship", "L", "--to", server.address)
+        try done("pull", "copy", "--from", server.address)
+        try append(1)
+        try done("ship", "L", "--to", server.address)
+        server.stop()
+        try FileManager.default.removeItem(atPath: server.folder.path("store"))
+        try server.start()
+        let none = try ToolRun.run(["pull", "other", "--from", server.address], in: folder)
+        #expect(none.exitCode == 1, "\(none.errors)")
+        let sender = try ToolProcess(["ship", "L", "--to", server.address, "--follow"], in: folder)
+        try done("pull", "copy", "--from", server.address, "--arrival", "60s")
+        #expect(try areSame("L", "copy"))
+        let run = sender.end(SIGINT)
+        #expect(run.exitCode == 130 && run.output.contains(" published, "), "\(run.output) \(run.errors)")
+    }
+
+    @Test func aRedactionTravels() throws {
+        let server = try NATSServer()
+        try done("ship", "L", "--to", server.address)
+        try done("pull", "copy", "--from", server.address)
+        try done("redact", "L", "--match", "message 59", "--yes")
+        let shipped = try counts(done("ship", "L", "--to", server.address, "--json"))
+        #expect((shipped["removed"]?.number?.int64 ?? 0) > 0)
+        #expect(try done("pull", "copy", "--from", server.address).contains(" and followed 1 rewrite: "))
+        #expect(try areSame("L", "copy"))
+        #expect(!(try done("export", "copy", "-q")).contains("message 59\""))
+        try done("pull", "new", "--from", server.address)
+        #expect(try areSame("L", "new"))
+    }
+
+    /// A copy that grows, and a list of what comes, while the server crashes between.
+    @Test func copiesFollow() async throws {
+        let server = try NATSServer()
+        let sender = try ToolProcess(["ship", "L", "--to", server.address, "--follow"], in: folder)
+        // Then there is a stream.
+        try await until(sender) { $0.contains(" published, ") }
+        let list = try ToolProcess(["events", "copy", "--follow", "--from", server.address, "--jsonl"], in: folder)
+        let head = try EventStore.open(at: folder.path("L")).read { $0.head.rawValue }
+        try await until(list) { $0.split(separator: "\n").count >= head }
+        try append(1)
+        try await until(list) { $0.split(separator: "\n").count >= head + 1 }
+        server.stop()
+        try append(2)
+        try server.start()
+        try await until(list) { $0.split(separator: "\n").count >= head + 2 }
+        _ = (sender.end(SIGINT), list.end(SIGINT))
+        #expect(try areSame("L", "copy"))
+    }
+
+    /// Waits for a process to print something; the suite's limit ends a wait in vain.
+    private func until(_ process: ToolProcess, _ isDone: (String) -> Bool) async throws {
+        while !isDone(process.output) {
+            try #require(process.isRunning, "\(process.errors)")
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    @Test func tokensAreAskedForAndNotRepeated() throws {
+        let server = try NATSServer("authorization { token: \"s3cret-t0ken\" }")
+        try folder.write("s3cret-t0ken\n", to: "token")
+        try folder.write("wr0ng-t0ken\n", to: "wrong")
+        try done("ship", "L", "--to", server.address, "--token-file", "token")
+        try done("pull", "copy", "--from", server.address, "--token-file", "token")
+        let refused = try ToolRun.run(["pull", "copy", "--from", server.address, "--token-file", "wrong"], in: folder)
+        #expect(refused.exitCode == 2 && !refused.errors.contains("wr0ng"), "\(refused.errors)")
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "needs openssl"))
+    func certificatesAreChecked() throws {
+        for name in ["server", "other"] {
+            try openssl(
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=localhost",
+                "-addext",
+                "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                "-keyout",
+                "\(name).key",
+                "-out",
+                "\(name).pem"
+            )
+        }
+        let server = try NATSServer(
+            "tls { cert_file: \"\(folder.path("server.pem"))\", key_file: \"\(folder.path("server.key"))\", timeout: 10 }"
+        )
+        let address = "tls://localhost:\(server.port)"
+        try done("ship", "L", "--to", address, "--ca-file", "server.pem")
+        try done("pull", "copy", "--from", address, "--ca-file", "server.pem")
+        #expect(try areSame("L", "copy"))
+        let refused = try ToolRun.run(["pull", "no", "--from", address, "--ca-file", "other.pem"], in: folder)
+        #expect(refused.exitCode == 2, "\(refused.errors)")
+    }
+
+    private func openssl(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/openssl")
+        (process.arguments, process.currentDirectoryURL) = (arguments, folder.url)
+        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+}
+
+/// What needs no server.
+@Suite(.hangGuard) struct StreamAddressTests {
+    let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 3)
+    }
+
+    /// A password in an address stays out of every message.
+    @Test(arguments: [["ship", "L", "--to"], ["pull", "copy", "--from"], ["events", "copy", "--follow", "--from"]])
+    func passwordsAreRefused(command: [String]) throws {
+        let run = try ToolRun.run(command + ["nats://me:s3cret@127.0.0.1:1/stream"], in: folder)
+        #expect(run.exitCode == 2 && !run.errors.contains("s3cret") && !run.output.contains("s3cret"), "\(run.errors)")
+    }
+
+    @Test(arguments: ["nats://", "nats://a b", "nats://127.0.0.1/a.b", "nats://127.0.0.1/>"])
+    func otherAddressesAreRefused(address: String) throws {
+        #expect(try ToolRun.run(["ship", "L", "--to", address], in: folder).exitCode == 2)
+    }
+
+    /// No server, or no NATS in this build.
+    @Test func nobodyAnswers() throws {
+        let run = try ToolRun.run(["ship", "L", "--to", "nats://127.0.0.1:1"], in: folder)
+        #expect(run.exitCode == 2, "\(run.errors)")
+        #expect(run.errors.contains("nats://127.0.0.1:1"))
+    }
+
+    /// Only `pull` and `events --follow` read from a server.
+    @Test(arguments: [["gaps", "L"], ["events", "L"], ["export", "L"]])
+    func otherCommandsTakePoints(command: [String]) throws {
+        let run = try ToolRun.run(command + ["--from", "nats://127.0.0.1:1"], in: folder)
+        #expect(run.exitCode != 0 && run.exitCode != 1, "\(run.errors)")
+    }
+}
