@@ -155,12 +155,14 @@ public struct LogPull {
     ) throws {
         var head = head
         if head == 0, let first = tree.manifest.bundles.first {
-            try makeLog(of: first, tree, report)
+            try makeLog(of: first, tree, first.last == tree.size ? bookmarks : [:], report)
             head = first.last
         }
         let store = try EventStore.open(at: path, options: options)
         var batch = CopyBatch(store: store, head: head, size: tree.size, bookmarks: try Self.bookmarks(bookmarks))
         try tree.forEachPiece(behind: head) { piece in
+            // A bundle may begin before the head, with events that a rewrite took here, too.
+            if piece.last <= head { return }
             guard case .event(let event) = piece, event.salt != nil else {
                 throw TreeFault.error(
                     tree.name,
@@ -181,13 +183,15 @@ public struct LogPull {
     private func makeLog(
         of bundle: TreeManifest.Bundle,
         _ tree: any ShippedLog,
+        _ bookmarks: [String: [UInt8]],
         _ report: (UInt64, UInt64) -> Void
     ) throws {
         var frontier = MerkleFrontier()
         for (subtree, hash) in zip(SubtreeCover(of: bundle.leaves), bundle.hashes) {
             frontier.append(hash, level: subtree.level)
         }
-        let header = LogHeader(identity: tree.manifest.identity, size: bundle.last, root: frontier.root)
+        var header = LogHeader(identity: tree.manifest.identity, size: bundle.last, root: frontier.root)
+        header.bookmarks = bookmarks
         _ = try EventStore.importLog(at: path, header: header, options: options) { log in
             var count = 0
             try tree.forEachPiece(of: bundle) { piece in
@@ -220,6 +224,18 @@ public struct LogPull {
                 Self.pass(piece, &count) { report($0, tree.size) }
             }
             try tree.forEachKeyChunk { try log.add($0) }
+        }
+    }
+}
+
+extension LogPiece {
+    /// The last sequence that it covers; 0 for keys.
+    fileprivate var last: UInt64 {
+        switch self {
+        case .event(let event): event.envelope.sequence.rawValue
+        case .dropped(let run): run.first.rawValue + UInt64(run.leafHashes.count) - 1
+        case .missing(let run): run.last.rawValue
+        case .keys: 0
         }
     }
 }
