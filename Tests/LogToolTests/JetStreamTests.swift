@@ -73,7 +73,7 @@ struct JetStreamTests {
     }
 
     /// Without a sender what is missing is named, and the exit code is 1; a sender that runs publishes it when it is asked.
-    @Test func aSenderFillsAHole() throws {
+    @Test func aSenderFillsAHole() async throws {
         let server = try NATSServer()
         try done("ship", "L", "--to", server.address)
         try done("pull", "copy", "--from", server.address)
@@ -85,6 +85,7 @@ struct JetStreamTests {
         let none = try ToolRun.run(["pull", "other", "--from", server.address], in: folder)
         #expect(none.exitCode == 1, "\(none.errors)")
         let sender = try ToolProcess(["ship", "L", "--to", server.address, "--follow"], in: folder)
+        try await until(sender) { $0.contains(" published, ") }
         try done("pull", "copy", "--from", server.address, "--arrival", "60s")
         #expect(try areSame("L", "copy"))
         let run = sender.end(SIGINT)
