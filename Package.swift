@@ -10,6 +10,11 @@ let settingsOfSystemCalls: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
 ]
 
+/// The core as for release also in a build for debugging, in which all tests take a third of the time. For `scripts/test` alone: a
+/// package with such flags cannot be a dependency.
+let optimized: [SwiftSetting] =
+    Context.environment["EVENTLOG_OPTIMIZED_CORE"] == nil ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])]
+
 let settings = settingsOfSystemCalls + [.enableUpcomingFeature("MemberImportVisibility")]
 
 /// Dependencies of live recording alone: without the trait they are neither fetched nor built.
@@ -79,19 +84,19 @@ let package = Package(
         ),
         // Without pkg-config: macOS has it in its SDK.
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "JSON", swiftSettings: settings),
+        .target(name: "JSON", swiftSettings: settings + optimized),
         .target(
             name: "EventLog",
             dependencies: [
                 "CLMDB", "CZstd", "JSON", .target(name: "CLibCrypto", condition: .when(platforms: [.linux])),
             ],
-            swiftSettings: settingsOfSystemCalls
+            swiftSettings: settingsOfSystemCalls + optimized
         ),
-        .target(name: "Kinds", dependencies: ["EventLog"], swiftSettings: settings),
+        .target(name: "Kinds", dependencies: ["EventLog"], swiftSettings: settings + optimized),
         .target(
             name: "Projections",
             dependencies: ["CLibYAML", "EventLog", "JSON", "Kinds"],
-            swiftSettings: settings
+            swiftSettings: settings + optimized
         ),
         .target(name: "Clients", dependencies: ["EventLog", "JSON", "Kinds", "Projections"], swiftSettings: settings),
         .target(

@@ -376,13 +376,15 @@ import Testing
         #expect(drafts.allSatisfy { $0.kind == .gitCommit })
     }
 
-    private static let repositories = PackageRoot.url.appendingPathComponent(".build/repositories")
+    private static let repositories =
+        [".build-tests/repositories", ".build/repositories"].map { PackageRoot.url.appendingPathComponent($0) }
+        .first { FileManager.default.fileExists(atPath: $0.path) } ?? PackageRoot.url
     private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
     /// Of the dependencies those with short histories; `EVENTLOG_LONG_TESTS` has all.
     private static let names = ((try? FileManager.default.contentsOfDirectory(atPath: repositories.path)) ?? [])
         .filter { name in isLong || ["swift-log-", "swift-system-", "swift-atomics-"].contains { name.hasPrefix($0) } }
 
-    @Test(.enabled(if: !names.isEmpty, "it reads .build/repositories"))
+    @Test(.enabled(if: !names.isEmpty, "it reads the repositories of the last build"))
     func theRepositoriesOfTheDependenciesAreRead() throws {
         for name in Self.names.sorted() {
             let source = GitSource(
