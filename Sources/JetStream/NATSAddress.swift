@@ -7,6 +7,8 @@ public struct NATSAddress: Hashable, Sendable {
     public let servers: [String]
     /// Whether the server must speak TLS.
     public let isSecure: Bool
+    /// The name of the first server, which its certificate must bear.
+    public let host: String
     /// The stream's name; `nil` for the one that belongs to the log.
     public let stream: String?
 
@@ -19,8 +21,8 @@ public struct NATSAddress: Hashable, Sendable {
 
     /// Reads an address.
     ///
-    /// - Throws: `EventLogError` with code `invalidArgument` for any other text, and for one with a user or a password, which the error does
-    ///   not repeat.
+    /// - Throws: `EventLogError` with code `invalidArgument` for any other text, for one with a user or a password, which the error does not
+    ///   repeat, and for TLS to servers of several names: certificates are checked for one.
     public init(_ text: String) throws {
         let lowered = text.lowercased()
         guard let (scheme, isSecure) = Self.schemes.first(where: { lowered.hasPrefix($0.key) }) else {
@@ -40,6 +42,11 @@ public struct NATSAddress: Hashable, Sendable {
         if let stream, !Self.isStream(stream) {
             throw Self.refused(text, "a stream's name has 1 to 255 letters, digits, - and _")
         }
+        let names = hosts.map { Self.name(of: $0) }
+        guard !isSecure || Set(names).count == 1 else {
+            throw Self.refused(text, "with TLS all servers have one name, and differ in their ports alone")
+        }
+        host = names[0]
         servers = hosts.map { "\(isSecure ? "tls" : "nats")://\($0)" }
         (self.isSecure, self.stream) = (isSecure, stream)
     }
@@ -54,6 +61,20 @@ public struct NATSAddress: Hashable, Sendable {
     private static func isHost(_ text: Substring) -> Bool {
         !text.isEmpty && text.utf8.count <= 300
             && text.utf8.allSatisfy { isPlain($0) || [".", ":", "[", "]", "%"].contains(UnicodeScalar($0)) }
+    }
+
+    /// A host without its port.
+    private static func name(of host: Substring) -> String {
+        if host.first == "[" { return String(host.dropFirst().prefix { $0 != "]" }) }
+        return String(host.prefix { $0 != ":" })
+    }
+
+    /// Whether nothing leaves this machine on the way to the servers.
+    var isLoopback: Bool {
+        servers.allSatisfy { server in
+            let name = Self.name(of: server.dropFirst("\(isSecure ? "tls" : "nats")://".count))
+            return name == "localhost" || name == "::1" || name.hasPrefix("127.")
+        }
     }
 
     private static func isStream(_ text: String) -> Bool {

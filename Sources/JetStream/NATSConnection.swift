@@ -37,6 +37,15 @@ final class NATSConnection {
 
     init(to address: NATSAddress, _ security: NATSSecurity) throws {
         name = address.text
+        if security.token != nil, !address.isSecure, !address.isLoopback {
+            throw EventLogError(
+                .invalidArgument,
+                operation: "connect to",
+                object: name,
+                reason: "a token would travel as it is, for anyone to read",
+                advice: "use tls://"
+            )
+        }
         var options: OpaquePointer?
         try check(natsOptions_Create(&options), "connect to")
         defer { natsOptions_Destroy(options) }
@@ -52,6 +61,8 @@ final class NATSConnection {
         try check(natsOptions_SetReconnectBufSize(options, 64 << 20), "connect to")
         if address.isSecure {
             try check(natsOptions_SetSecure(options, true), "connect to")
+            // Without it, any certificate of a trusted authority would do.
+            try check(natsOptions_SetExpectedHostname(options, address.host), "connect to")
             if let file = security.trustFile {
                 try check(natsOptions_LoadCATrustedCertificates(options, file), "read certificates for")
             }

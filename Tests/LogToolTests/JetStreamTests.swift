@@ -145,7 +145,7 @@ struct JetStreamTests {
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "needs openssl"))
     func certificatesAreChecked() throws {
-        for name in ["server", "other"] {
+        for (name, host) in [("server", "localhost"), ("other", "localhost"), ("elsewhere", "elsewhere.example")] {
             try openssl(
                 "req",
                 "-x509",
@@ -157,9 +157,9 @@ struct JetStreamTests {
                 "-days",
                 "2",
                 "-subj",
-                "/CN=localhost",
+                "/CN=\(host)",
                 "-addext",
-                "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                "subjectAltName=DNS:\(host)",
                 "-keyout",
                 "\(name).key",
                 "-out",
@@ -175,6 +175,14 @@ struct JetStreamTests {
         #expect(try areSame("L", "copy"))
         let refused = try ToolRun.run(["pull", "no", "--from", address, "--ca-file", "other.pem"], in: folder)
         #expect(refused.exitCode == 2, "\(refused.errors)")
+        // A trusted certificate of another server.
+        let keys = "cert_file: \"\(folder.path("elsewhere.pem"))\", key_file: \"\(folder.path("elsewhere.key"))\""
+        let elsewhere = try NATSServer("tls { \(keys), timeout: 10 }")
+        let misled = try ToolRun.run(
+            ["pull", "no", "--from", "tls://localhost:\(elsewhere.port)", "--ca-file", "elsewhere.pem"],
+            in: folder
+        )
+        #expect(misled.exitCode == 2 && !FileManager.default.fileExists(atPath: folder.path("no")), "\(misled.errors)")
     }
 
     private func openssl(_ arguments: String...) throws {
@@ -204,7 +212,19 @@ struct JetStreamTests {
         #expect(run.exitCode == 2 && !run.errors.contains("s3cret") && !run.output.contains("s3cret"), "\(run.errors)")
     }
 
-    @Test(arguments: ["nats://", "nats://a b", "nats://127.0.0.1/a.b", "nats://127.0.0.1/>"])
+    /// A token is no secret on a line that anyone reads.
+    @Test(.enabled(if: NATSServer.isThere, "needs a build with the trait NATS")) func aTokenGoesNowhereUnencrypted()
+        throws
+    {
+        try folder.write("s3cret\n", to: "token")
+        let run = try ToolRun.run(["ship", "L", "--to", "nats://192.0.2.1", "--token-file", "token"], in: folder)
+        #expect(
+            run.exitCode == 2 && run.errors.contains("use tls://") && !run.errors.contains("s3cret"),
+            "\(run.errors)"
+        )
+    }
+
+    @Test(arguments: ["tls://a,b", "nats://", "nats://a b", "nats://127.0.0.1/a.b", "nats://127.0.0.1/>"])
     func otherAddressesAreRefused(address: String) throws {
         #expect(try ToolRun.run(["ship", "L", "--to", address], in: folder).exitCode == 2)
     }
