@@ -158,12 +158,18 @@ extension GenerationCopy {
         _ tables: LogTables
     ) throws {
         var last = copiedHead
-        try reader.forEachRecord(in: copiedHead + 1...end) { sequence, record in
-            try copy(record, sequence, reader, transaction, tables)
-            last = sequence
-            room.take(record.bytes.count)
-            return room.isLeft
-        }
+        var passed = MapRelease()
+        try reader.forEachRecord(
+            in: copiedHead + 1...end,
+            placed: { sequence, record, place in
+                try copy(record, sequence, reader, transaction, tables)
+                passed.pass(place.stored)
+                last = sequence
+                room.take(record.bytes.count)
+                return room.isLeft
+            }
+        )
+        passed.finish()
         // Only a full batch ends early. Otherwise the copy has reached the end, also where the last events are dropped.
         copiedHead = room.isLeft ? end : last
     }
