@@ -72,7 +72,11 @@ public final class CourierPull {
             // Where no stream is yet, nothing tells that the log is whole.
             let isThere = try courier.extent() != nil
             let answer = try ask(here, request, &result)
-            if answer.map({ $0.size <= result.head }) ?? (lacks == nil && result.head > 0 && isThere) { return result }
+            if answer.map({ $0.size <= result.head }) ?? (lacks == nil && result.head > 0 && isThere) {
+                // A pull that was killed may have left what was redacted since.
+                try here?.store.removeLeftoversIfAny()
+                return result
+            }
             if answer != nil, questions == 0 { end = max(end, ContinuousClock.now + Self.patience) }
             questions += answer == nil ? 0 : 1
             looksEverywhere = answer != nil

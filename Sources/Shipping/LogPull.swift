@@ -74,7 +74,11 @@ public struct LogPull {
         let tree = try log(request, store)
         let local = try store.map { try there($0, tree) }
         var result = Result(checkpoint: tree.checkpoint, before: local?.head ?? 0, head: local?.head ?? 0)
-        guard result.head < tree.size else { return result }
+        guard result.head < tree.size else {
+            // A pull that was killed may have left what was redacted since.
+            try store?.removeLeftoversIfAny()
+            return result
+        }
         let rewrites = tree.manifest.acts.count - (local?.acts.count ?? 0)
         let bookmarks = request.takesBookmarks ? tree.manifest.bookmarks : [:]
         if tree.manifest.acts == local?.acts ?? [] {

@@ -172,7 +172,8 @@ struct KillTrial: CustomTestStringConvertible, Sendable {
             return try !isFolder.boolValue
                 && Data(contentsOf: URL(filePath: folder.path(name))).range(of: Data(text.utf8)) != nil
         }
-        return holders + generations.dropFirst() + names.filter { $0.contains(".partial-") }
+        let halves = names.filter { name in ["\(log)/gone-", "\(log)/birth-"].contains { name.hasPrefix($0) } }
+        return holders + generations.dropFirst() + halves + names.filter { $0.contains(".partial-") }
     }
 }
 

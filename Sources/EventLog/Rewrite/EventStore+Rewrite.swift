@@ -244,6 +244,15 @@ extension EventStore {
         try core.directory.removeLeftovers(except: try certainNewest().number)
     }
 
+    /// Does so if there is anything to remove, for a command that finds nothing left to do: it may have been killed once it had taken
+    /// effect. Leaves it to another rewrite that runs. O(names in the folder) where there is nothing.
+    package func removeLeftoversIfAny() throws {
+        guard try core.directory.hasLeftovers() else { return }
+        do {
+            try removeLeftovers()
+        } catch let error as EventLogError where error.code == .locked {}
+    }
+
     /// The newest generation, found in write transactions. A read transaction may miss the last commit of a process
     /// that was killed, and a generation that something refers to must not be removed as a leftover.
     func certainNewest() throws -> Generation {
@@ -286,6 +295,13 @@ extension LogDirectory {
         try folder.move(Self.generationName(number), to: Self.discardedName(number))
         try folder.removeFolder(Self.discardedName(number))
         try folder.sync()
+    }
+
+    /// Whether there is more than one generation, or a half-made or discarded one.
+    func hasLeftovers() throws -> Bool {
+        let isOfCache = { (name: String) in name.hasPrefix("birth-cache-") || name.hasPrefix("gone-cache-") }
+        return try generations().count > 1
+            || folder.names().contains { ($0.hasPrefix("gone-") || $0.hasPrefix("birth-")) && !isOfCache($0) }
     }
 
     /// Removes leftovers of interrupted rewrites and births: every generation but `current`, derived data of others,

@@ -65,7 +65,10 @@ extension EventStore {
         let point = try read { session in
             try session.sealPoint(limit).map { (through: $0, head: session.head, before: try session.reader.sealing()) }
         }
-        guard let point else { return nil }
+        guard let point else {
+            if !isDryRun { try removeLeftoversIfAny() }
+            return nil
+        }
         let payload = "{\"sealedThrough\":\"\(point.through)\"}"
         let act = DraftEvent(recordedAt: now, source: .logtool, kind: Self.sealKind, payload: Array(payload.utf8))
         var plan = RewritePlan(dropped: [], decidedAt: point.head, act: act)

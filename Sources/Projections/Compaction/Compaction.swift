@@ -120,7 +120,10 @@ public enum Compaction {
                     scratch: scratch,
                     mustShrink: leavesSmall
                 )
-            else { return plan.summary(bytes: (bytes, bytes)) }
+            else {
+                if !isDryRun { try store.removeLeftoversIfAny() }
+                return plan.summary(bytes: (bytes, bytes))
+            }
             if sealed.isRefused { return plan.refusal(bytes: sealed.bytes) }
             var summary = plan.summary(bytes: sealed.bytes)
             summary.sealed = sealed.sealed.after

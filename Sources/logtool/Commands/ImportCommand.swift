@@ -127,6 +127,7 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         let isNewer = try store.read { $0.decidedAt.rawValue < archive.header.size }
         // A second reading of the file, because the first one would leave nothing to restore.
         if isNewer, file != "-", try store.holdsAll(of: Archive(at: file, for: "import")) {
+            try store.removeLeftoversIfAny()
             return try print(nil, progress)
         }
         try print(Compaction.restore([archive], into: store, now: SystemClock.now), progress)
