@@ -98,7 +98,7 @@ public struct NATSSecurity: Sendable {
     /// The path of certificates in PEM to check the server against, in place of the system's.
     public var trustFile: String?
 
-    /// Nothing of these.
+    /// Makes one without credentials, a token or certificates.
     public init() {}
 }
 

@@ -3,7 +3,7 @@ public import EventLog
 /// Brings a log up to what a courier brings, and asks a sender for what is missing. Where the log stands is told by the log alone. See
 /// `docs/ship.md`.
 public final class CourierPull {
-    /// What a pull did.
+    /// The result of a pull.
     public struct Result: Sendable {
         /// The log's head before, and now.
         public let before: UInt64
@@ -164,7 +164,7 @@ public final class CourierPull {
         do {
             try view.look(behind: here?.head ?? 0)
             guard let (chain, isWhole) = next(view, here) else {
-                // What is missing may lie where nobody has looked.
+                // The missing events may lie in messages that the view has not looked at.
                 guard !view.isWhole, looksEverywhere || lacking(view, here) != nil else { return false }
                 looksEverywhere = false
                 view.reset()

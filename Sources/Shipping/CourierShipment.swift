@@ -5,7 +5,7 @@ public import EventLog
 /// What the stream lacks is told by what it holds, never by what it has acknowledged: after each round the ids of its messages are listed
 /// again. See `docs/ship.md`.
 public final class CourierShipment {
-    /// What was sent and asked so far.
+    /// Counts of messages and questions since the shipment was made.
     public struct Counts: Hashable, Sendable {
         /// How many messages were published, and their bytes.
         public fileprivate(set) var published = 0
@@ -42,7 +42,7 @@ public final class CourierShipment {
     private var view: CourierView
     /// The key that verifies the checkpoints; `nil` without a signature.
     public let verifier: VerifierKey?
-    /// What was done so far.
+    /// The counts since the shipment was made.
     public private(set) var counts = Counts()
     /// The last event that was published in a state of rewrites.
     private var reached: (state: RewriteState, last: UInt64)?

@@ -5,7 +5,7 @@ import EventLog
 /// A message that is live again stays one of these: the events that were kept from before its compaction must not change
 /// it. Most look-ups are of new messages, whose ids are greater than all of these, and need no search.
 struct CompactedMessages: Sendable {
-    /// What is known of a dropped message.
+    /// A dropped message's version, its compaction, and whether it was deleted for good.
     struct Drop: Codable, Hashable, Sendable {
         /// The head at which its compaction was decided: events up to there are part of what was dropped.
         var decidedAt: UInt64
@@ -69,7 +69,7 @@ struct CompactedMessages: Sendable {
         return firstPlace(of: id) != nil
     }
 
-    /// What is known of a dropped message.
+    /// The drop of a message; `nil` if no compaction dropped it.
     func drop(of key: MessageKey) -> Drop? { place(of: key).map { drops[Int(keys[$0].drop)] } }
 
     /// The dropped message of a server with an id: a server gives each id once. If compactions dropped it in several channels,
