@@ -47,7 +47,9 @@ import Testing
             let some = drafts[start..<min(start + 40, drafts.count)]
             for log in [whole, store] { _ = try log.append(Array(some)) }
             guard start < 80 else { continue }
-            let policy = try PolicyCompactionTests.policy(of: RedactionTests.document(of: store), &random)
+            let document = try RedactionTests.document(of: store)
+            let clock = some.last?.recordedAt ?? Timestamp(seconds: 0)
+            let policy = try PolicyCompactionTests.policy(of: document, at: clock, &random)
             let summary = try Compaction.run(
                 store,
                 policy: policy,

@@ -19,7 +19,7 @@ struct NormalTraffic {
         switch scenario.prefix(while: { $0 != "-" }) {
         case "retrocast": app = RetrocastTraffic()
         case "vibechannel": app = VibeChannelTraffic()
-        case "punchlist": app = PunchlistTraffic(kind: bug.first?.kind.rawValue ?? "")
+        case "punchlist": app = PunchlistTraffic(kind: bug.first?.kind.rawValue ?? "sse.event/1")
         case "vibestatus": app = VibeStatusTraffic()
         case "sidebar": app = SideBarTraffic()
         default: throw CocoaError(.formatting)

@@ -80,9 +80,14 @@ struct DecoderRelations: Codable, Sendable {
         return list.filter { if case .nothing? = entries[$0.id]?.deed { false } else { true } }.map(\.waiting)
     }
 
-    /// Takes back what the event with an id did, and gives it; `nil` if it is not known, and then it never will count.
+    /// Takes back what the event with an id did, and gives it; `nil` if it is not known, and then it never will count. Once
+    /// it is taken back nothing changes: the event that did so is the one that a compaction must keep.
     mutating func retract(_ id: EntityID, at sequence: UInt64) -> Deed? {
         let known = entries[id]
+        switch known?.deed {
+        case .nothing?, .refused?: return known?.deed
+        case .message?, .edit?, .reaction?, nil: break
+        }
         let first = hasSeen(id) ? known?.first ?? known?.sequence : nil
         entries[id] = Entry(
             deed: hasSeen(id) ? .nothing : .refused,
