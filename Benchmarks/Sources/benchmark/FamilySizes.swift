@@ -12,10 +12,11 @@ extension FamilyLog {
         func figure(_ what: String, _ bytes: Int, of whole: Int, allowed: Double) -> Figure {
             Figure("size, \(name), \(what)", events: count, found: Double(bytes) / Double(whole), allowed: allowed)
         }
-        var figures = [
-            figure("sealed log beside the open one", sealed, of: open, allowed: 0.45),
-            figure("sealed log beside the payloads", sealed, of: payloads, allowed: held == .commits ? 0.45 : 0.30),
-        ]
+        // The texts of the chats are drawn from so many words that the goal for frames, 0.30, says nothing of them.
+        var figures = [figure("sealed log beside the open one", sealed, of: open, allowed: 0.45)]
+        if held == .commits {
+            figures.append(figure("sealed log beside the payloads", sealed, of: payloads, allowed: 0.45))
+        }
         guard let limit = try compressedExport() else { return figures }
         func beside(_ what: String, _ bytes: Int) -> Figure {
             let (least, found) = ([Double(limit) / 1e6], [Double(bytes) / 1e6])
