@@ -31,13 +31,13 @@ package enum OwnSchema {
         CREATE TABLE messages (
             row INTEGER PRIMARY KEY, source TEXT NOT NULL, channel TEXT NOT NULL, id TEXT NOT NULL, sort TEXT NOT NULL,
             author TEXT, author_name TEXT, created_at TEXT, edited_at TEXT, content TEXT, revisions INTEGER,
-            reply_to TEXT, reply_state TEXT, tags TEXT, files TEXT, images TEXT, extra TEXT,
+            reply_to TEXT, reply_state TEXT, tags TEXT, files TEXT, images TEXT, extra TEXT, compacted BOOLEAN,
             UNIQUE (source, channel, id),
             FOREIGN KEY (source, channel) REFERENCES channels (source, id)
         );
         CREATE TABLE deleted_messages (
             source TEXT NOT NULL, channel TEXT NOT NULL, id TEXT NOT NULL, cause TEXT NOT NULL, sequence INTEGER,
-            deleted_at TEXT, deleted_by TEXT, author TEXT, created_at TEXT, content TEXT,
+            deleted_at TEXT, deleted_by TEXT, author TEXT, created_at TEXT, content TEXT, compacted BOOLEAN,
             PRIMARY KEY (source, channel, id)
         ) WITHOUT ROWID;
         CREATE TABLE message_revisions (
@@ -264,6 +264,7 @@ package enum OwnSchema {
               files: {from: files, as: json}
               images: {from: images, as: json}
               extra: {from: extra, as: json}
+              compacted: compacted
           replies:
             from: messages
             needs: replyTo.id
@@ -292,6 +293,7 @@ package enum OwnSchema {
               author: author
               created_at: createdAt
               content: content
+              compacted: compacted
           message_revisions:
             from: messageHistory
             key: [source, channel, id, number]
