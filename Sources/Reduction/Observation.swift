@@ -56,6 +56,21 @@ public struct Observation: Sendable {
         } catch {
             throw ObservationError("it is no JSON: \(error.reason)")
         }
+        try self.init(value)
+    }
+
+    /// Reads what a client showed in its own words, where a decoder file knows these, or else as an observation.
+    init(_ payload: [UInt8], of event: Envelope, _ decoders: Decoders) throws(ObservationError) {
+        let stated: JSONValue?
+        do throws(DecoderFileError) {
+            stated = try decoders.observation(in: payload, of: event)
+        } catch {
+            throw ObservationError("by the decoder file: \(error)")
+        }
+        if let stated { try self.init(stated) } else { try self.init(payload) }
+    }
+
+    private init(_ value: JSONValue) throws(ObservationError) {
         guard let object = value.object else { throw ObservationError("it is no JSON object") }
         var reader = ObservationReader()
         for member in object.members where !member.value.isNull {

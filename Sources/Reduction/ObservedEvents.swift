@@ -6,6 +6,8 @@ import Projections
 protocol ObservedEvents {
     /// The last event.
     var last: SequenceNumber { get }
+    /// The decoder files in force, which may know the words of clients.
+    var decoders: Decoders { get }
 
     /// Calls `body` with each event that is no act, in order; `payload` reads its bytes.
     func forEachEvent(_ body: (_ event: Envelope, _ payload: () -> [UInt8]) throws -> Void) throws
@@ -50,7 +52,7 @@ struct Sightings {
         try events.forEachEvent { event, payload in
             guard event.kind.is(.clientObserved) else { return }
             do throws(ObservationError) {
-                found.append((event, try Observation(payload())))
+                found.append((event, try Observation(payload(), of: event, events.decoders)))
             } catch {
                 faults.append((event.sequence, error.description))
             }

@@ -48,6 +48,8 @@ private struct CandidateEvents: ObservedEvents {
 
     var last: SequenceNumber { SequenceNumber(UInt64(candidate.events.count)) }
 
+    var decoders: Decoders { start.decoders }
+
     private func envelope(_ index: Int) -> Envelope {
         let draft = candidate.events[index].draft
         return Envelope(

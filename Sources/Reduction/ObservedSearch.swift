@@ -148,11 +148,12 @@ struct StoredEvents: ObservedEvents {
     private let store: EventStore
     private var walk: StateWalk
     let last: SequenceNumber
+    let decoders: Decoders
 
     init(_ store: EventStore, _ options: ReplayOptions) throws {
         self.store = store
         walk = StateWalk(store: store, options: options)
-        last = try store.read { $0.head }
+        (last, decoders) = try store.read { ($0.head, try Decoders(inForce: $0)) }
     }
 
     func forEachEvent(_ body: (_ event: Envelope, _ payload: () -> [UInt8]) throws -> Void) throws {

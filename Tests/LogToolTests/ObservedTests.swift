@@ -116,6 +116,84 @@ import Testing
         #expect(found["observations"] as? Int == 2)
     }
 
+    /// A client says in its own words what it shows; a decoder file knows them.
+    @Test func aClientMaySpeakInItsOwnWords() throws {
+        let file = """
+            decoder: words/1
+            rules:
+            - {when: {/m: present}, make: message, at: {channel: /c, id: /m}, with: {content: /t, createdAt: {time: /at, as: seconds}}}
+            observed:
+            - when: {/screen: chat}
+              client: {text: web}
+              received: /count
+              messages:
+                within: /rooms
+                each: /list
+                when: {/kind: {not: banner}}
+                with: {channel: ^key, id: /key, content: /text, createdAt: {time: /seconds, as: seconds}}
+            samples:
+            - payload: '{"m":"1","c":"a","t":"x"}'
+              gives: '[{"message":{"channel":"a","id":"1","content":"x"}}]'
+            - kind: client.observed/1
+              payload: '{"screen":"chat","count":1,"rooms":{"a":{"list":[{"kind":"banner"},{"key":1,"text":"x","seconds":0}]}}}'
+              gives: '[{"client":"web","received":1,"messages":[{"channel":"a","id":1,"content":"x","createdAt":"1970-01-01T00:00:00.000000Z"}]}]'
+            """
+        try folder.write(file, to: "words.decoder.yaml")
+        let check = try ToolRun.run(["decoder", "check", "words.decoder.yaml"], in: folder)
+        #expect(check.exitCode == 0, "\(check.output)\(check.errors)")
+        func frame(_ payload: String, _ time: Int) -> String {
+            #"{"t_ms":\#(1_767_258_000_000 + time),"dir":"in","raw":"\#(payload.replacing("\"", with: "\\\""))"}"#
+        }
+        func screen(_ count: Int, _ list: String, _ time: Int) -> String {
+            #"{"t_ms":\#(1_767_258_000_000 + time),"observed":{"screen":"chat","count":\#(count),"rooms":{"a":{"list":[\#(list)]}}}}"#
+        }
+        let one = #"{"key":"1","text":"one","seconds":5}"#
+        try ingest(
+            [
+                frame(#"{"m":"1","c":"a","t":"one","at":5}"#, 0), screen(1, one, 10),
+                frame(#"{"m":"2","c":"a","t":"two","at":6}"#, 20),
+                screen(2, one + #",{"key":"2","text":"tow","seconds":6}"#, 30),
+                // No rule takes it, so it is an observation as it stands.
+                #"{"t_ms":1767258000040,"observed":{"channel":"a","messages":[{"id":"1"},{"id":"2"}]}}"#,
+            ],
+            kind: "ws"
+        )
+        let set = try ToolRun.run(["decoder", "L", "set", "chat", "words.decoder.yaml"], in: folder)
+        #expect(set.exitCode == 0, "\(set.errors)")
+        let found = try document(try ToolRun.run(["bisect", "L", "--observed", "--json"], in: folder))
+        #expect(found["observation"] as? String == "4")
+        #expect(found["first"] as? String == "3")
+        let difference = (found["differences"] as? [[String: Any]])?.first
+        #expect(difference?["entity"] as? String == "message:chat/a/2")
+        #expect(difference?["member"] as? String == "content")
+        let last = try ToolRun.run(["diff", "L", "--observed", "5"], in: folder)
+        #expect(last.exitCode == 0, "\(last.output)")
+        let shrunk = try ToolRun.run(["shrink", "L", "--observed", "-o", "S"], in: folder)
+        #expect(shrunk.exitCode == 0, "\(shrunk.errors)")
+    }
+
+    @Test(arguments: [
+        ("- {channel: /c}", "line 5: a rule of observed has rows in one of"),
+        ("- {messages: {each: /l}}", "line 5: messages has each, the place of the list, and with"),
+        ("- {messages: {each: /l, with: {contnt: /t}}}", "line 5: a row of messages has no member \"contnt\""),
+        ("- {mesages: {each: /l, with: {id: /t}}}", "line 5: a rule of observed has no member \"mesages\""),
+    ])
+    func wordsThatCannotBeReadAreNamed(rule: String, reason: String) throws {
+        let file = """
+            decoder: words/1
+            rules:
+            - {make: message, at: {channel: /c, id: /m}, with: {content: /t}}
+            observed:
+            \(rule)
+            samples:
+            - {payload: '{}', gives: '[]'}
+            """
+        try folder.write(file, to: "words.decoder.yaml")
+        let check = try ToolRun.run(["decoder", "check", "words.decoder.yaml"], in: folder)
+        #expect(check.exitCode == 2)
+        #expect(check.errors.contains(reason), "\(check.errors)")
+    }
+
     @Test(arguments: [
         (#"{"channel":"10","messages":[{"id":"1","contnt":"x"}]}"#, "contnt"),
         (#"{"messages":[{"id":"1"}]}"#, "has no \"channel\""),

@@ -1,4 +1,5 @@
 public import EventLog
+import Kinds
 
 /// Reads events by a decoder file without folding them, and tells which rule took each.
 public struct DecoderTrial: Sendable {
@@ -59,6 +60,7 @@ extension DecoderFile {
     public func sampleFaults() -> [SampleFault] {
         samples.compactMap { sample in
             guard let source = try? SourceName("sample") else { return nil }
+            if sample.kind.is(.clientObserved) { return observationFault(sample) }
             var trial = DecoderTrial(self, source: source)
             let envelope = Envelope(
                 sequence: SequenceNumber(1),
@@ -74,5 +76,17 @@ extension DecoderFile {
             return gives.isSameJSON(as: .array(sample.gives))
                 ? nil : SampleFault(line: sample.line, gives: gives, issues: decoded.issues)
         }
+    }
+
+    /// The same of a sample of what a client showed: it gives the observation.
+    private func observationFault(_ sample: DecoderSample) -> SampleFault? {
+        var (gives, issues): ([JSONValue], [String]) = ([], [])
+        do throws(DecoderFileError) {
+            gives = try observation(in: Array(sample.payload.utf8), sample.attributes).map { [$0] } ?? []
+        } catch {
+            issues = [error.description]
+        }
+        return JSONValue.array(gives).isSameJSON(as: .array(sample.gives))
+            ? nil : SampleFault(line: sample.line, gives: .array(gives), issues: issues)
     }
 }

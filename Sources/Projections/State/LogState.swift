@@ -48,7 +48,7 @@ public struct LogState: Sendable {
     /// The client's reading rules; empty for the canonical reading (I16).
     let rules: ReadingRules
     /// The decoder files in force. Not saved; see `begin`.
-    private(set) var decoders = Decoders()
+    package private(set) var decoders = Decoders()
     /// The key of the log that is folded, for finding repeated frames (I26). Not saved; see `begin`.
     private var frameKey = FrameKey.none
     /// The key under which repeated frames are found; `nil` if the repeats are known, so that no frame need be hashed.

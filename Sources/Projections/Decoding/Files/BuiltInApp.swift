@@ -26,6 +26,7 @@ extension DecoderFile {
             dedupe: nil,
             order: .id,
             rules: [],
+            observed: [],
             samples: []
         )
     }

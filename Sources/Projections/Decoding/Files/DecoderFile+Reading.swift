@@ -26,6 +26,7 @@ extension DecoderFile {
             dedupe: parts.dedupe,
             order: parts.order,
             rules: parts.rules,
+            observed: parts.observed,
             samples: parts.samples
         )
     }

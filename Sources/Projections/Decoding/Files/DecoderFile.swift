@@ -24,6 +24,8 @@ public final class DecoderFile: Sendable {
     let order: DecoderOrder
     /// In the order in which they are tried: the first that fits takes the event.
     let rules: [DecoderStep]
+    /// Rules for what clients say of their screens in their own words: the first that fits takes it.
+    let observed: [DecoderObserved]
     /// Payloads, with the changes that each must give.
     let samples: [DecoderSample]
 
@@ -36,12 +38,13 @@ public final class DecoderFile: Sendable {
         dedupe: DecoderDedupe?,
         order: DecoderOrder,
         rules: [DecoderStep],
+        observed: [DecoderObserved],
         samples: [DecoderSample]
     ) {
         (self.name, self.text, hash) = (name, text, Hasher256.hash(Array(text.utf8)))
         (self.app, self.envelope) = (app, envelope)
         (self.absences, self.dedupe, self.order) = (absences, dedupe, order)
-        (self.rules, self.samples) = (rules, samples)
+        (self.rules, self.observed, self.samples) = (rules, observed, samples)
     }
 
     /// The longest text of a file, in bytes.
@@ -100,6 +103,6 @@ struct DecoderSample: Sendable {
     let kind: EventKind
     let attributes: Attributes
     let payload: String
-    /// The changes as `DecodedChange.json` writes them, in order.
+    /// The changes as `DecodedChange.json` writes them, in order; of what a client showed, the observation.
     let gives: [JSONValue]
 }

@@ -186,3 +186,54 @@ extension DecoderFileReader {
         return DecoderReactions(each: try place(each), emoji: try value(emoji), users: try value(users))
     }
 }
+
+/// Reading what clients say of their screens.
+extension DecoderFileReader {
+    mutating func observed(_ node: YAMLNode) throws(DecoderFileError) -> DecoderObserved {
+        try count(node.line)
+        let members = try DecoderMembers(node, of: "a rule of observed")
+        try members.allow(["when"] + DecoderObserved.names + DecoderObserved.sections.map(\.rawValue))
+        var stated: [(name: String, value: DecoderValue)] = []
+        for name in DecoderObserved.names {
+            if let node = members[name] { stated.append((name, try value(node))) }
+        }
+        var rows: [DecoderObserved.ShownSection] = []
+        for section in DecoderObserved.sections {
+            if let node = members[section.rawValue] { rows.append(try shown(node, section)) }
+        }
+        guard !rows.isEmpty else {
+            let all = DecoderObserved.sections.map(\.rawValue).joined(separator: ", ")
+            throw DecoderFileError(node.line, "a rule of observed has rows in one of \(all)")
+        }
+        let when = try members["when"].map { node throws(DecoderFileError) in try tests(node) } ?? DecoderTests.any
+        return DecoderObserved(line: node.line, when: when, members: stated, rows: rows)
+    }
+
+    private mutating func shown(_ node: YAMLNode, _ section: Section) throws(DecoderFileError)
+        -> DecoderObserved.ShownSection
+    {
+        let members = try DecoderMembers(node, of: section.rawValue)
+        try members.allow(["within", "each", "when", "with"])
+        guard let each = members["each"], let with = try members.members("with"), !with.isEmpty else {
+            throw DecoderFileError(
+                node.line,
+                "\(section.rawValue) has each, the place of the list, and with, the members of a row"
+            )
+        }
+        var lists: [DecoderPlace] = []
+        for node in [members["within"], each].compactMap({ $0 }) { lists.append(try place(node)) }
+        let known = section.observedMembers
+        var stated: [(name: String, value: DecoderValue)] = []
+        for member in with {
+            guard known.contains(member.name) else {
+                throw DecoderFileError(
+                    member.line,
+                    "a row of \(section.rawValue) has no member \"\(member.name)\"; there are \(known.joined(separator: ", "))"
+                )
+            }
+            stated.append((member.name, try value(member.value)))
+        }
+        let when = try members["when"].map { node throws(DecoderFileError) in try tests(node) } ?? DecoderTests.any
+        return DecoderObserved.ShownSection(section: section, lists: lists, when: when, members: stated)
+    }
+}

@@ -11,6 +11,7 @@ struct DecoderFileReader {
         var dedupe: DecoderDedupe?
         var order = DecoderOrder.id
         var rules: [DecoderStep] = []
+        var observed: [DecoderObserved] = []
         var samples: [DecoderSample] = []
     }
 
@@ -32,7 +33,7 @@ struct DecoderFileReader {
     mutating func file(_ root: YAMLNode) throws(DecoderFileError) -> Parts {
         let members = try DecoderMembers(root, of: "the file")
         try members.allow([
-            "decoder", "app", "extends", "none", "dedupe", "order", "shapes", "steps", "rules", "samples",
+            "decoder", "app", "extends", "none", "dedupe", "order", "shapes", "steps", "rules", "observed", "samples",
         ])
         var parts = Parts()
         parts.name = try members.text("decoder")
@@ -68,6 +69,10 @@ struct DecoderFileReader {
             throw DecoderFileError(members.line("rules"), "rules is a list of at least one rule")
         }
         for rule in rules { parts.rules.append(try step(rule, depth: 1, isRule: true)) }
+        for rule in members["observed"]?.elements ?? [] { parts.observed.append(try observed(rule)) }
+        if members["observed"] != nil, parts.observed.isEmpty {
+            throw DecoderFileError(members.line("observed"), "observed is a list of at least one rule")
+        }
         if let unknown = keptNames.used.first(where: { !keptNames.kept.contains($0.name) }) {
             throw DecoderFileError(
                 unknown.line,

@@ -382,7 +382,7 @@ struct DecoderScope {
         return stated(value) { form?.instant($0) ?? (form == nil ? DecoderTimeForm.guessed($0) : nil) }
     }
 
-    private static func timeForm(_ value: DecoderValue) -> DecoderTimeForm? {
+    static func timeForm(_ value: DecoderValue) -> DecoderTimeForm? {
         switch value {
         case .time(_, let form): form
         case .when(let inner, _, _): timeForm(inner)
