@@ -8,6 +8,16 @@ struct RetainedRows {
     /// A message's source, channel and id.
     typealias Name = [String]
 
+    /// What orders the messages of a source.
+    enum Order: String {
+        case id, creation
+        /// A place that the rows of deleted messages do not tell.
+        case place
+    }
+
+    private let order: Order
+    /// The deleted messages of each channel of which so many stay, where no row tells which.
+    private var untold: [[String]: (names: Set<Name>, count: Int)] = [:]
     private var expected: [Name: JSONValue] = [:]
     /// The messages that a move binds together, each with all of them.
     private var bound: [Name: Set<Name>] = [:]
@@ -16,7 +26,8 @@ struct RetainedRows {
     private let policy: RetentionPolicy
 
     /// - Parameter clock: When the last event came.
-    init(_ state: LogState, by policy: RetentionPolicy, clock: Timestamp) throws {
+    init(_ state: LogState, by policy: RetentionPolicy, clock: Timestamp, order: Order) throws {
+        self.order = order
         var state = state
         document = state.document()
         self.policy = policy
@@ -28,8 +39,13 @@ struct RetainedRows {
         }
         for (channel, rows) in Dictionary(grouping: deleted, by: { Array(Self.name(of: $0).prefix(2)) }) {
             let (rule, isPinned) = rule(of: channel)
-            let newest = rows.map { Self.name(of: $0) }.sorted { Self.isOlder($0[2], $1[2]) }
-            kept.formUnion(isPinned ? newest : newest.suffix(rule.deleted ?? rule.keep ?? 500))
+            let newest = rows.sorted { Self.isOlder($0, $1, order) }.map { Self.name(of: $0) }
+            let count = rule.deleted ?? rule.keep ?? 500
+            if order == .place, !isPinned, count < newest.count {
+                untold[channel] = (Set(newest), count)
+            } else {
+                kept.formUnion(isPinned ? newest : newest.suffix(count))
+            }
         }
         for pin in policy.pins where pin.kind == .message && expected[pin.parts] != nil { kept.insert(pin.parts) }
         if policy.keepsParents { keepParents() }
@@ -45,6 +61,7 @@ struct RetainedRows {
         }
         for (name, row) in expected.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             guard kept.contains(name) else {
+                if untold[Array(name.prefix(2))]?.names.contains(name) ?? false { continue }
                 if rows[name] != nil { return "\(name) is there, and nothing keeps it" }
                 continue
             }
@@ -54,6 +71,11 @@ struct RetainedRows {
             if let difference = parentDifference(row, found) { return "\(name): \(difference)" }
         }
         if let name = rows.keys.first(where: { expected[$0] == nil }) { return "\(name) was not there" }
+        for (channel, deleted) in untold {
+            let found = deleted.names.filter { rows[$0] != nil }
+            let most = deleted.count + deleted.names.filter { kept.contains($0) }.count
+            if !(deleted.count...most).contains(found.count) { return "\(channel) has \(found.count) deleted messages" }
+        }
         return nil
     }
 
@@ -111,6 +133,7 @@ struct RetainedRows {
         let name = Array(Self.name(of: row).prefix(2)) + [id]
         let state = found["replyTo"]?["state"]?.string
         let isSame = found["replyTo"] == parent
+        if untold[Array(name.prefix(2))]?.names.contains(name) ?? false { return nil }
         guard expected[name] != nil, !kept.contains(name) else { return isSame ? nil : "another parent" }
         return isSame && parent["state"]?.string == "deleted" || state == "compacted"
             ? nil : "the parent is \(state ?? "gone")"
@@ -130,8 +153,14 @@ struct RetainedRows {
         return .object(object)
     }
 
-    /// Numbers by value, before other texts.
-    private static func isOlder(_ left: String, _ right: String) -> Bool {
+    /// By the time of creation where that orders messages, none first; then by id: numbers by value, before other texts.
+    private static func isOlder(_ left: JSONValue, _ right: JSONValue, _ order: Order) -> Bool {
+        let (first, second) = (left["createdAt"]?.string, right["createdAt"]?.string)
+        if order == .creation, first != second {
+            return (first.flatMap { Timestamp(rfc3339: $0) } ?? Timestamp(microseconds: .min))
+                < (second.flatMap { Timestamp(rfc3339: $0) } ?? Timestamp(microseconds: .min))
+        }
+        let (left, right) = (left["id"]?.string ?? "", right["id"]?.string ?? "")
         func key(_ text: String) -> (Int, Int, String) {
             let isNumber = !text.isEmpty && text.utf8.allSatisfy { 48...57 ~= $0 }
             return isNumber ? (0, text.utf8.count, text) : (1, 0, text)
