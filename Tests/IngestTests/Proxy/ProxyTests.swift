@@ -38,6 +38,9 @@ import Testing
         ("GET / HTTP/1.1\r\n\r\n", 400),
         ("CONNECT other:80 HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
         ("GET / HTTP/1.1\r\nHost: rebound.example\r\n\r\n", 403),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nX: \(String(repeating: "a", count: 100_000))\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\n\(String(repeating: "X: 1\r\n", count: 5_000))\r\n", 400),
+        ("GET /\(String(repeating: "a", count: 200_000)) HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
         ("GET /_eventlog/observed HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
         ("GET /_eventlog/other HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
     ])
