@@ -1,12 +1,13 @@
 """Reads a tree as C2SP's tlog-tiles, tlog-checkpoint and signed-note describe it, and knows nothing else of it.
 
-tree_reader.py TREE [PEM]: checks all tiles, entries and (with openssl and a public key) the signature, proves each of some leaves and
-earlier sizes, and prints size, root, and the number of checks.
+tree_reader.py TREE [PEM [--minimum N]]: checks all tiles, entries and (with openssl and a public key) the signature, proves each of some leaves and
+earlier sizes, and prints size, root, and the number of checks. Bundles of entries that end at the minimum index, or before it, may be gone.
 tree_reader.py --proof FILE PEM: checks a tlog-proof, and prints sequence, size, and the number of checks.
 """
 import base64, hashlib, os, subprocess, sys, tempfile
 
 tree = sys.argv[1]
+minimum = int(sys.argv[sys.argv.index("--minimum") + 1]) if "--minimum" in sys.argv else None
 checks = 0
 
 
@@ -107,11 +108,13 @@ for level in range(1, len(levels)):
 check(root(leaves) == head, "the root")
 
 # Entries, where the tree has them.
-if os.path.isdir(os.path.join(tree, "tile/entries")):
+if minimum is not None or os.path.isdir(os.path.join(tree, "tile/entries")):
     for index in range((size + 255) // 256):
         width = min(256, size - 256 * index)
         try: data = tile("entries", index, width)
-        except FileNotFoundError: continue
+        except FileNotFoundError:
+            check(minimum is None or 256 * index + width <= minimum, "a bundle of entries that is gone")
+            continue
         for i in range(width):
             length = int.from_bytes(data[:2], "big")
             check(sha(b"\0" + data[2:2 + length]) == leaves[256 * index + i], "an entry")

@@ -3,6 +3,8 @@ import EventLog
 /// Writes bundles of a log into a tree.
 struct BundleWriter {
     private let tree: TreeFolder
+    /// The last dropped event that was written; zero for none.
+    private(set) var lastDropped: UInt64 = 0
 
     /// The most events of a bundle, and about the most bytes before they are compressed.
     static let eventsMax: UInt64 = 1 << 20
@@ -44,7 +46,7 @@ struct BundleWriter {
     }
 
     /// Writes the bundles of a range, as few as there may be. Calls `report` with the last event of each.
-    func write(
+    mutating func write(
         from first: UInt64,
         through last: UInt64,
         _ session: borrowing ReadSession,
@@ -61,7 +63,7 @@ struct BundleWriter {
         return bundles
     }
 
-    private func write(
+    private mutating func write(
         _ first: UInt64,
         _ last: UInt64,
         level: Int,
@@ -69,15 +71,20 @@ struct BundleWriter {
     ) throws -> TreeManifest.Bundle {
         let leaves = first - 1..<last
         let hashes = try session.subtreeRoots(of: leaves, levelMax: level)
+        var dropped = lastDropped
         let file = try write("\(first)-\(last)") { put in
             try put(BundleHeader(first: first, last: last, level: level, hashes: hashes).line)
             var (writer, other) = (ExportWriter(), ExportWriter())
             try session.forEachPiece(in: SequenceNumber(first)...SequenceNumber(last)) { event in
                 try put(writer.line(event))
             } other: { piece in
+                if case .dropped(let run) = piece {
+                    dropped = max(dropped, run.first.rawValue + UInt64(run.leafHashes.count) - 1)
+                }
                 try put(other.line(piece))
             }
         }
+        lastDropped = dropped
         return TreeManifest.Bundle(
             first: first,
             last: last,

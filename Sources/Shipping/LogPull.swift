@@ -164,18 +164,25 @@ public struct LogPull {
         }
         let store = try EventStore.open(at: path, options: options)
         var batch = CopyBatch(store: store, head: head, size: tree.size, bookmarks: try Self.bookmarks(bookmarks))
-        try tree.forEachPiece(behind: head) { piece in
-            // A bundle may begin before the head, with events that a rewrite took here, too.
-            if piece.last <= head { return }
-            guard case .event(let event) = piece, event.salt != nil else {
-                throw TreeFault.error(
-                    tree.name,
-                    "it lacks events behind \(batch.head), and no rewrite is known that took them"
-                )
+        do {
+            try tree.forEachPiece(behind: head) { piece in
+                // A bundle may begin before the head, with events that a rewrite took here, too.
+                if piece.last <= head { return }
+                guard case .event(let event) = piece, event.salt != nil else {
+                    throw TreeFault.error(
+                        tree.name,
+                        "it lacks events behind \(batch.head), and no rewrite is known that took them"
+                    )
+                }
+                if try batch.add(event) { report(batch.head, tree.size) }
             }
-            if try batch.add(event) { report(batch.head, tree.size) }
+            try batch.commit()
+        } catch {
+            // What was handed over is durable, or not there, before anybody looks at the log again.
+            try? batch.finish()
+            throw error
         }
-        try batch.commit()
+        try batch.finish()
     }
 
     private static func bookmarks(_ values: [String: [UInt8]]) throws -> [Bookmark] {
@@ -252,16 +259,17 @@ extension LogPull {
     }
 }
 
-/// Copies of events on their way into a log, so many at a time.
+/// Copies of events on their way into a log, so many at a time: while some become durable, the next are read and proved.
 private struct CopyBatch {
     let store: EventStore
-    /// The last event that is durable.
+    /// The last event that was handed over.
     private(set) var head: UInt64
     let size: UInt64
     /// Stored with the last event.
     let bookmarks: [Bookmark]
     private var events: [RecordedEvent] = []
     private var bytes = 0
+    private let behind = WorkBehind()
 
     /// Bounds one write transaction.
     private static let eventsMax = 8192
@@ -271,7 +279,7 @@ private struct CopyBatch {
         (self.store, self.head, self.size, self.bookmarks) = (store, head, size, bookmarks)
     }
 
-    /// Takes the next event, if the log lacks it. Returns whether some became durable.
+    /// Takes the next event, if the log lacks it. Returns whether some were handed over.
     mutating func add(_ event: RecordedEvent) throws -> Bool {
         guard event.envelope.sequence.rawValue > head else { return false }
         events.append(event)
@@ -283,7 +291,11 @@ private struct CopyBatch {
 
     mutating func commit() throws {
         guard let last = events.last?.envelope.sequence.rawValue else { return }
-        try store.append(copies: events, bookmarks: last == size ? bookmarks : [])
+        let (store, copies, bookmarks) = (store, events, last == size ? bookmarks : [])
+        try behind.run { try store.append(copies: copies, bookmarks: bookmarks) }
         (events, bytes, head) = ([], 0, last)
     }
+
+    /// Waits until everything is durable.
+    func finish() throws { try behind.finish() }
 }

@@ -140,7 +140,7 @@ public struct LogShipment {
         let acts = header.acts.map(\.rawValue)
         let old = before?.manifest
         let isRewritten = old.map { $0.acts != acts } ?? false
-        let writer = BundleWriter(tree)
+        var writer = BundleWriter(tree)
         var kept = try isRewritten ? [] : Self.bundles(of: old, in: tree)
         let isNew = kept.last?.last ?? 0 < head
         if isNew { Self.absorb(&kept, head: head) }
@@ -160,16 +160,20 @@ public struct LogShipment {
             hasEntries: hasEntries,
             remains: remains,
             bundles: kept + made,
-            bookmarks: header.bookmarks
+            bookmarks: header.bookmarks,
+            minimumIndex: Self.minimumIndex(behind: writer.lastDropped, isRewritten ? nil : old, size: head)
         )
         let (signed, verifier) = try checkpoint(of: manifest, before?.checkpoint, request)
+        // The manifest that the next `checkpoint.previous` names is in memory, where one is written.
+        let isPrevious = !isRewritten && old != nil && size < head
         // Often nothing has happened since the last round: then nothing is written, and nothing synced.
         if manifest != old || before?.checkpoint != signed {
             try tree.write(manifest.json, at: TreeManifest.path(size: head))
-            try publish(signed, before, manifest, isRewritten, tree)
+            try publish(signed, isPrevious ? before?.checkpoint : nil, isRewritten, tree)
         }
         // Also what a run left behind that was cut short.
-        try removeOthers(than: [manifest] + (previousManifest(in: tree).map { [$0] } ?? []), in: tree)
+        let previous = isPrevious ? old : try previousManifest(in: tree)
+        try removeOthers(than: [manifest] + (previous.map { [$0] } ?? []), in: tree)
         return Result(
             checkpoint: signed,
             verifier: verifier,
@@ -179,6 +183,17 @@ public struct LogShipment {
             isRewritten: isRewritten,
             lostSignature: signed.signatures.isEmpty && before?.checkpoint.signatures.isEmpty == false
         )
+    }
+
+    /// The index from which on all entries are there: the end of the last bundle of entries of which an event was dropped.
+    ///
+    /// - Parameters:
+    ///   - dropped: the last dropped event among those that this round has written; zero for none.
+    ///   - old: the tree that the round goes on from.
+    private static func minimumIndex(behind dropped: UInt64, _ old: TreeManifest?, size: UInt64) -> UInt64 {
+        // An index that is no multiple of the width is that of a bundle of entries that was not full.
+        let last = max(dropped, old?.minimumIndex ?? 0)
+        return min(size, (last + TilePath.width - 1) / TilePath.width * TilePath.width)
     }
 
     private func writeEntries(
@@ -246,15 +261,14 @@ public struct LogShipment {
     /// Makes the files durable, then the checkpoint. The one before stays for those who read slowly, but for what a redaction took away.
     private func publish(
         _ signed: SignedCheckpoint,
-        _ before: Shipped?,
-        _ manifest: TreeManifest,
+        _ previous: SignedCheckpoint?,
         _ isRewritten: Bool,
         _ tree: TreeFolder
     ) throws {
         if isRewritten {
             try tree.remove(at: ["checkpoint.previous"])
-        } else if let before, before.manifest != nil, before.checkpoint.checkpoint.size < manifest.size {
-            try tree.write(Array(before.checkpoint.note.utf8), at: ["checkpoint.previous"])
+        } else if let previous {
+            try tree.write(Array(previous.note.utf8), at: ["checkpoint.previous"])
         }
         tree.sync()
         try tree.write(Array(signed.note.utf8), at: ["checkpoint"])

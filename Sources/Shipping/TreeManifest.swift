@@ -40,6 +40,8 @@ struct TreeManifest: Hashable, Sendable {
     var bundles: [Bundle]
     /// What recorders stored to resume from, by source.
     var bookmarks: [String: [UInt8]]
+    /// The minimum index of tlog-tiles: the entries from this index on are whole, those before it may be gone. Nothing proves it.
+    var minimumIndex: UInt64 = 0
 
     static let format = "eventlog.tree/1"
     static let folder = "manifest"
@@ -82,6 +84,7 @@ extension TreeManifest {
             "entries": hasEntries ? .bool(true) : nil,
             "remains": remains.map { .object(Self.members(of: $0)) },
             "bundles": .array(bundles.map { .object(Self.members(of: $0)) }),
+            "minimumIndex": minimumIndex > 0 ? .string(String(minimumIndex)) : nil,
             "bookmarks": bookmarks.isEmpty ? nil : .object(Self.members(of: bookmarks)),
         ]
         return Self.line(members)
@@ -131,6 +134,7 @@ extension TreeManifest {
         hasEntries = value["entries"]?.bool ?? false
         remains = try value["remains"].map { try Self.file($0) }
         bundles = try (value["bundles"]?.array ?? []).map { try Self.bundle($0) }
+        minimumIndex = value["minimumIndex"] == nil ? 0 : try Self.number(value, "minimumIndex")
         bookmarks = [:]
         for member in value["bookmarks"]?.object?.members ?? [] {
             bookmarks[member.name] = member.value.string.flatMap { Base64.decode($0) }

@@ -38,6 +38,27 @@ import Testing
         #expect(run[3].exitCode == 0, "\(run[3].errors)")
     }
 
+    /// A pull for which there is no room leaves what it has, and the next one goes on: into a new log, and into one that grows.
+    @Test(.enabled(if: SmallDisk.isAvailable, "this user may not mount a file system"), arguments: [false, true])
+    func aPullGoesOnWhereThereIsRoom(isNew: Bool) throws {
+        func make(_ messages: Int, _ tree: String) throws {
+            try folder.makeLog(messages: messages, isLarge: true)
+            #expect(try ToolRun.run(["ship", "L", "--to", tree], in: folder).exitCode == 0)
+        }
+        try make(100, "first")
+        try make(900, "second")
+        let pull = "pull C --from $out/second"
+        let run = try SmallDisk(folder).run(
+            (isNew ? [] : [.tool("pull C --from $out/first")]) + [
+                .fill, .tool(pull), .empty, .tool(pull), .tool("verify C --against $out/second"),
+            ]
+        )
+        let full = run[isNew ? 0 : 1]
+        #expect(full.exitCode == 2 && full.errors.contains("the disk is full"), "\(full.errors)")
+        #expect(run.suffix(2).allSatisfy { $0.exitCode == 0 }, "\(run)")
+        #expect(run.last?.output.contains(" has the same first ") == true)
+    }
+
     /// None of them is called damage, and the log is whole afterwards.
     @Test(
         .enabled(if: SmallDisk.isAvailable, "this user may not mount a file system"),

@@ -4,37 +4,12 @@ import TestSupport
 import Testing
 
 /// `ship`, `pull` and `verify --against` as a person uses them, with programs of others.
-@Suite(.hangGuard) struct ShipCommandTests {
+@Suite(.hangGuard) struct ShipCommandTests: ShippingSuite {
     let folder: TemporaryDirectory
 
     init() throws {
         folder = try TemporaryDirectory()
         try folder.makeLog(messages: 700)
-    }
-
-    private func tool(_ arguments: String...) throws -> ToolRun { try ToolRun.run(arguments, in: folder) }
-
-    @discardableResult
-    private func done(_ arguments: String...) throws -> String {
-        let run = try ToolRun.run(arguments, in: folder)
-        #expect(run.exitCode == 0, "\(arguments): \(run.errors)")
-        return run.output
-    }
-
-    /// Whether two logs have the same lines, but for what recorders resume from.
-    private func areSame(_ left: String, _ right: String) throws -> Bool {
-        try done("export", left, "-q").split(separator: "\n").dropFirst()
-            == done("export", right, "-q").split(separator: "\n").dropFirst()
-    }
-
-    private func append(_ range: Range<Int>, to log: String = "L") throws {
-        let frames = range.map { number in
-            let member =
-                #""id":"\#(9000 + number)","channel_id":"10","author_id":"5","content":"more","created_at":"2026-03-01T12:00:01Z""#
-            return SampleCaptures.line(number, #"{"op":0,"s":\#(number),"t":"MESSAGE_CREATE","d":{\#(member)}}"#)
-        }
-        try folder.write(frames.joined(), to: "more")
-        try done("ingest", log, "capture", "more", "--kind", "gateway", "--as", "more\(range.lowerBound)")
     }
 
     private static let hasOpenSSL = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
@@ -73,10 +48,16 @@ import Testing
         let first = try done("ship", "L", "--to", "tree", "--key", "key.pem", "--origin", "example.org/l", "--entries")
         let verifier = try #require(first.split(separator: " ").last).trimmingCharacters(in: .newlines)
         let reader = PackageRoot.url.appending(path: "Fixtures/peers/tree_reader.py").path
+        func minimum() throws -> String {
+            let manifest = try Data(contentsOf: URL(filePath: folder.path("tree/manifest/\(head(of: "L"))")))
+            let document = try JSONSerialization.jsonObject(with: manifest) as? [String: Any]
+            return document?["minimumIndex"] as? String ?? "0"
+        }
         for range in [1..<2, 2..<300, 300..<301] {
             try append(range)
             try done("ship", "L", "--to", "tree", "--key", "key.pem")
-            let read = try run("/usr/bin/python3", [reader, "tree", "pub.pem"])
+            #expect(try minimum() == "0")
+            let read = try run("/usr/bin/python3", [reader, "tree", "pub.pem", "--minimum", "0"])
             let root = try JSONSerialization.jsonObject(with: Data(done("root", "L", "--json").utf8)) as? [String: Any]
             let (size, hash) = (root?["treeSize"] as? String ?? "", root?["root"] as? String ?? "")
             #expect(read.exitCode == 0 && read.output.hasPrefix("\(size) \(hash) "), "\(read.output)")
@@ -92,6 +73,21 @@ import Testing
         try folder.write(proof.replacingOccurrences(of: "index 16", with: "index 17"), to: "wrong")
         #expect(try tool("prove", "--check", "wrong").exitCode == 1)
         #expect(try tool("prove", "copy", "9999", "--checkpoint", "tree/checkpoint").exitCode == 1)
+        // After a compaction the entries from the minimum index on are whole, and the hashes all there.
+        try done("compact", "L", "--keep", "5", "--no-archive")
+        for range in [400..<401, 401..<900] {
+            try append(range)
+            try done("ship", "L", "--to", "tree", "--key", "key.pem")
+            let index = try minimum()
+            #expect(Int(index).map { $0 > 0 } == true)
+            let read = try run("/usr/bin/python3", [reader, "tree", "pub.pem", "--minimum", index])
+            #expect(read.exitCode == 0, "\(read.output)")
+            let below = try run(
+                "/usr/bin/python3",
+                [reader, "tree", "pub.pem", "--minimum", String((Int(index) ?? 0) - 1)]
+            )
+            #expect(below.exitCode == 1, "\(below.output)")
+        }
         // A tree that anybody else has written.
         try done("ship", "L", "--to", "other", "--origin", "example.org/l")
         let unsigned = try tool("pull", "none", "--from", "other", "--verifier", verifier)
@@ -117,11 +113,6 @@ import Testing
         let ship = try tool("ship", "copy", "--to", "tree")
         #expect(ship.exitCode == 2 && ship.errors.contains("not the first ones of this log"), "\(ship.errors)")
         #expect(try head(of: "copy") == size + 2)
-    }
-
-    private func head(of log: String) throws -> Int {
-        let root = try JSONSerialization.jsonObject(with: Data(done("root", log, "--json").utf8)) as? [String: Any]
-        return Int(root?["treeSize"] as? String ?? "") ?? 0
     }
 
     /// What is redacted goes everywhere; what a compaction dropped goes where that is wanted.
@@ -199,20 +190,12 @@ import Testing
 
     /// Killed at any time, the tree can be pulled, and the next run of each goes on.
     @Test func kills() throws {
-        var random = SeededGenerator(seed: 50)
-        let (ship, pull) = (["ship", "L", "--to", "tree", "-q"], ["pull", "copy", "--from", "tree", "-q"])
-        let time = try ContinuousClock().measure { try done("ship", "L", "--to", "tree") }
-        for round in 0..<(ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 3 : 150) {
-            try append(round * 300 + 1..<round * 300 + 300)
-            if round % 3 == 2 { try done("redact", "L", "--match", "message \(690 - round)", "--yes") }
-            try ToolRun.killed(ship, in: folder, after: time, &random)
-            try ToolRun.killed(pull, in: folder, after: time, &random)
-            let now = try ToolRun.run(pull, in: folder)
-            #expect(now.exitCode <= 1, "round \(round): \(now.errors)")
-            _ = try ToolRun.run(ship, in: folder)
-            let end = try ToolRun.run(pull, in: folder)
-            #expect(end.exitCode == 0, "round \(round): \(end.errors)")
-            #expect(try areSame("L", "copy"), "round \(round)")
-        }
+        let rounds = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 3 : 150
+        try killBothEnds(
+            ["ship", "L", "--to", "tree", "-q"],
+            ["pull", "copy", "--from", "tree", "-q"],
+            rounds: rounds,
+            seed: 50
+        )
     }
 }
