@@ -176,6 +176,7 @@ public final class JetStreamCourier: Courier {
         }
         (outstanding, outstandingBytes) = (0, 0)
         defer { (counted, lastError) = (0, nil) }
+        if counted == 0 { try connection.checkDenial("publish to") }
         if counted == 0, let lastError { throw connection.error("publish to", lastError) }
         return counted
     }

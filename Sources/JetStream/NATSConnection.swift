@@ -31,6 +31,8 @@ final class NATSConnection {
     private let name: String
     private var connection: OpaquePointer?
     private var context: OpaquePointer?
+    /// The denial that was told last: the connection goes on saying it.
+    private var denial: String?
 
     /// How long a request may take.
     static let limitMilliseconds: Int64 = 10_000
@@ -92,7 +94,28 @@ final class NATSConnection {
 
     private func check(_ status: natsStatus, _ operation: String) throws {
         guard status != NATS_OK else { return }
+        try checkDenial(operation)
         throw error(operation, String(cString: natsStatus_GetText(status)))
+    }
+
+    /// What is denied is not answered, and told apart from its request.
+    ///
+    /// - Throws: `EventLogError` with code `invalidArgument` if the server has denied something to this user.
+    func checkDenial(_ operation: String) throws {
+        var text: UnsafePointer<CChar>?
+        guard let connection, natsConnection_GetLastError(connection, &text) == NATS_NOT_PERMITTED, let text else {
+            return
+        }
+        let said = String(cString: text)
+        guard denial != said else { return }
+        denial = said
+        throw EventLogError(
+            .invalidArgument,
+            operation: operation,
+            object: name,
+            reason: "the server denies it to this user: \(said)",
+            advice: "docs/ship.md lists the rights of senders and receivers"
+        )
     }
 
     // MARK: - Streams
@@ -244,7 +267,7 @@ final class NATSConnection {
         return String(cString: value)
     }
 
-    fileprivate static func copy(_ message: OpaquePointer?) -> Message {
+    static func copy(_ message: OpaquePointer?) -> Message {
         let count = Int(natsMsg_GetDataLength(message))
         let bytes = natsMsg_GetData(message).map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } ?? []
         return Message(
@@ -287,6 +310,7 @@ final class NATSConnection {
                 limit.milliseconds
             )
         }
+        if status == NATS_TIMEOUT { try checkDenial("ask") }
         if status == NATS_NO_RESPONDERS || status == NATS_TIMEOUT { return nil }
         try check(status, "ask")
         defer { natsMsg_Destroy(reply) }
@@ -311,38 +335,5 @@ final class NATSConnection {
 
     /// Waits where there is nothing to listen to.
     func wait(_ limit: Duration) throws { nats_Sleep(limit.milliseconds) }
-}
-
-/// Messages to a subject that wait to be taken.
-final class NATSSubscription {
-    let subject: String
-    private var subscription: OpaquePointer?
-    private let fault: (natsStatus) -> EventLogError
-
-    init(_ subscription: OpaquePointer?, subject: String, fault: @escaping (natsStatus) -> EventLogError) {
-        (self.subscription, self.subject, self.fault) = (subscription, subject, fault)
-    }
-
-    func end() {
-        natsSubscription_Destroy(subscription)
-        subscription = nil
-    }
-
-    /// The next message; `nil` if none comes in time.
-    func next(within limit: Duration) throws -> NATSConnection.Message? {
-        var message: OpaquePointer?
-        defer { natsMsg_Destroy(message) }
-        let status = natsSubscription_NextMsg(&message, subscription, limit.milliseconds)
-        if status == NATS_TIMEOUT { return nil }
-        guard status == NATS_OK else { throw fault(status) }
-        return NATSConnection.copy(message)
-    }
-}
-
-extension Duration {
-    /// Whole milliseconds, at least 1.
-    fileprivate var milliseconds: Int64 {
-        max(components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000, 1)
-    }
 }
 #endif

@@ -96,6 +96,6 @@ enum CourierFault: Error {
     case stale
     /// A batch is not what its id says, or does not fit its checkpoint.
     case untrue(BatchName, String)
-    /// The log here and the log that was shipped have other events before a sequence.
-    case fork(before: UInt64)
+    /// A batch that is proved is of another log than the one here: they have other events before a sequence.
+    case fork(BatchName, before: UInt64)
 }

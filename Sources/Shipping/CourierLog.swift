@@ -41,15 +41,21 @@ struct CourierLog: ShippedLog {
         for batch in chain.prefix(isWhole ? chain.count : Self.batchesMax) where isWhole || bytes < Self.bytesMax {
             let read = try view.read(batch)
             let header = read.header
-            if let store, bundles.isEmpty { bundles = try Self.own(before: header, in: store, name) }
             try CourierView.proving(batch) {
                 if !verifiers.isEmpty { try header.checkpoint.check(verifiers) }
+            }
+            if let store, bundles.isEmpty { bundles = try Self.own(before: batch, header, in: store) }
+            try CourierView.proving(batch) {
                 // Each batch is proved by its checkpoint; two of them may still be of logs that part.
                 if let last, last.acts != header.acts || !header.follows(last) {
                     throw ExportFault("it does not follow the batch before it")
                 }
             }
-            let pieces = try CourierView.proving(batch) { try read.pieces() }
+            let pieces = try CourierView.proving(batch) {
+                let pieces = try read.pieces()
+                try Self.check(header, pieces)
+                return pieces
+            }
             if bytes < Self.bytesMax { self.pieces[batch.first] = pieces }
             bytes += pieces.reduce(0) { $0 + $1.byteCount }
             bookmarks = try CourierView.proving(batch) { try read.bookmarks() }
@@ -81,24 +87,51 @@ struct CourierLog: ShippedLog {
         do {
             try manifest.check()
         } catch {
-            throw CourierFault.fork(before: chain.first?.first ?? 1)
+            throw CourierFault.fork(chain[0], before: chain[0].first)
+        }
+    }
+
+    /// - Throws: `ExportFault` if an act of the batch's log is none.
+    private static func check(_ header: BatchHeader, _ pieces: [LogPiece]) throws {
+        for act in header.acts where header.first <= act && act <= header.last {
+            let isAct = pieces.contains { piece in
+                guard case .event(let event) = piece else { return false }
+                return event.envelope.sequence.rawValue == act && event.envelope.source == .logtool
+            }
+            guard isAct else { throw ExportFault("event \(act) is no act") }
         }
     }
 
     /// The log's own events before a batch.
-    private static func own(before header: BatchHeader, in store: EventStore, _ name: String) throws -> [TreeManifest
-        .Bundle]
-    {
+    private static func own(
+        before batch: BatchName,
+        _ header: BatchHeader,
+        in store: EventStore
+    ) throws -> [TreeManifest.Bundle] {
         guard header.first > 1 else { return [] }
         return try store.read { session in
             let hashes = try session.subtreeRoots(of: 0..<header.first - 1)
-            guard hashes == header.before else { throw CourierFault.fork(before: header.first) }
+            guard hashes == header.before else { throw CourierFault.fork(batch, before: header.first) }
             let file = TreeManifest.File(name: "", bytes: 0)
             return [TreeManifest.Bundle(first: 1, last: header.first - 1, file: file, hashes: hashes)]
         }
     }
 
+    /// What was found last, and for which head: whoever takes the log asks again.
+    private final class Comparison {
+        var found: (head: SequenceNumber, difference: SequenceNumber?)?
+    }
+
+    private let comparison = Comparison()
+
     func firstDifference(_ session: borrowing ReadSession) throws -> SequenceNumber? {
+        if let found = comparison.found, found.head == session.head { return found.difference }
+        let difference = try difference(session)
+        comparison.found = (session.head, difference)
+        return difference
+    }
+
+    private func difference(_ session: borrowing ReadSession) throws -> SequenceNumber? {
         // The events before the first batch are the log's own; within it some may be.
         for bundle in manifest.bundles where batches[bundle.first] != nil && bundle.first <= session.head.rawValue {
             var sequence = bundle.first
@@ -131,11 +164,16 @@ struct CourierLog: ShippedLog {
 extension BatchHeader {
     /// Whether the events before this batch are those up to the end of another one.
     fileprivate func follows(_ other: BatchHeader) -> Bool {
+        first == other.last + 1 && rootBefore == other.checkpoint.checkpoint.root
+    }
+
+    /// The root over the events before this batch.
+    var rootBefore: Hash256 {
         var frontier = MerkleFrontier()
         for (subtree, hash) in zip(SubtreeCover(of: 0..<first - 1), before) {
             frontier.append(hash, level: subtree.level)
         }
-        return first == other.last + 1 && frontier.root == other.checkpoint.checkpoint.root
+        return frontier.root
     }
 }
 

@@ -17,8 +17,10 @@ public final class CourierPull {
         public fileprivate(set) var rewrites = 0
         /// How many questions a sender answered.
         public fileprivate(set) var asked = 0
-        /// How many batches were refused because they were not what they said.
+        /// How many batches were not what they said.
         public fileprivate(set) var refused = 0
+        /// How many batches of other logs under this log's identity were passed over.
+        public fileprivate(set) var foreign = 0
     }
 
     private let courier: any Courier
@@ -27,9 +29,10 @@ public final class CourierPull {
     private var view: CourierView?
     /// Batches that were refused, for the sender to look at.
     private var untrue: [String] = []
+    /// Batches of other logs.
+    private var strangers: Set<BatchName> = []
 
-    /// How long a sender has for an answer, and how long nothing may come after one.
-    private static let answerLimit = Duration.seconds(5)
+    /// How long nothing may come after a sender's answer.
     private static let patience = Duration.seconds(30)
     /// How often a sender is asked for the same events.
     private static let questionsMax = 64
@@ -68,10 +71,11 @@ public final class CourierPull {
             }
             result.head = here?.head ?? 0
             result.root = here?.root ?? MerkleTree.emptyRoot
-            let lacks = lacking(view, here)
+            let lacks = try lacking(here, request, &result)
             // Where no stream is yet, nothing tells that the log is whole.
             let isThere = try courier.extent() != nil
             let answer = try ask(here, request, &result)
+            if answer == nil, result.foreign > 0, let here { try checkFork(here, request) }
             if answer.map({ $0.size <= result.head }) ?? (lacks == nil && result.head > 0 && isThere) {
                 // A pull that was killed may have left what was redacted since.
                 try here?.store.removeLeftoversIfAny()
@@ -123,11 +127,16 @@ public final class CourierPull {
         let head: UInt64
         let root: Hash256
         let state: RewriteState
+
+        func fork(_ courier: any Courier, _ request: LogPull.Request) -> CourierFork {
+            CourierFork(courier: courier, identity: identity, verifiers: request.verifiers)
+        }
     }
 
     private func local() throws -> Local? {
         guard let store = try pull(nil).store() else { return nil }
         return try store.read { session in
+            if try session.isPart() { throw pull(nil).refused("the log there is a part of another one") }
             let acts = try session.acts().map(\.rawValue)
             return Local(
                 store: store,
@@ -163,45 +172,81 @@ public final class CourierPull {
         defer { self.view = view }
         do {
             try view.look(behind: here?.head ?? 0)
-            guard let (chain, isWhole) = next(view, here) else {
-                // The missing events may lie in messages that the view has not looked at.
-                guard !view.isWhole, looksEverywhere || lacking(view, here) != nil else { return false }
-                looksEverywhere = false
-                view.reset()
-                try view.look(behind: 0)
-                return next(view, here) != nil
+            for (chain, isWhole) in view.candidates(behind: here?.head ?? 0, in: here?.state) {
+                let state = chain[0].state
+                let log = try CourierLog(
+                    chain,
+                    remains: isWhole ? view.remains(of: state) : nil,
+                    view,
+                    behind: isWhole ? nil : here?.store,
+                    isWhole: isWhole && state.count > 0,
+                    verifiers: request.verifiers,
+                    name: courier.name
+                )
+                // A beginning without the newest act is no log in that state, yet.
+                if isWhole, log.manifest.acts.last ?? 0 > log.size { continue }
+                let last = view.last(of: state)
+                try here?.store.read { session in
+                    guard let sequence = try log.firstDifference(session)?.rawValue else { return }
+                    throw CourierFault.fork(chain.first { $0.last >= sequence } ?? chain[0], before: sequence + 1)
+                }
+                let pulled = try pull(log, isWhole ? chain[0] : nil, chain, request) { done, _ in
+                    report(done, max(last, done))
+                }
+                result.checkpoint = pulled.checkpoint
+                result.rewrites += pulled.rewrites
+                return true
             }
-            let state = chain[0].state
-            let log = try CourierLog(
-                chain,
-                remains: isWhole ? view.remains(of: state) : nil,
-                view,
-                behind: isWhole ? nil : here?.store,
-                isWhole: isWhole && state.count > 0,
-                verifiers: request.verifiers,
-                name: courier.name
-            )
-            // A beginning without the newest act is no log in that state.
-            if isWhole, log.manifest.acts.last ?? 0 > log.size { return false }
-            let pulled = try pull(log).run(request) { done, _ in report(done, max(view.last(of: state), done)) }
-            result.checkpoint = pulled.checkpoint
-            result.rewrites += pulled.rewrites
-            return true
+            // The missing events may lie in messages that the view has not looked at.
+            guard !view.isWhole, looksEverywhere || view.reach(behind: here?.head ?? 0, in: here?.state) != nil else {
+                return false
+            }
+            looksEverywhere = false
+            view.reset()
+            try view.look(behind: 0)
+            return view.candidates(behind: here?.head ?? 0, in: here?.state).contains { _ in true }
         } catch CourierFault.untrue(let batch, let reason) {
-            lastRefusal = reason
-            result.refused += 1
-            if untrue.count >= CourierQuestion.untrueMax { untrue.removeFirst() }
-            untrue.append(batch.digest)
-            view.refuse(batch)
+            refuse(batch, reason, &view, &result)
             return true
         } catch CourierFault.stale {
             view.reset()
             return true
-        } catch CourierFault.fork(let first) {
-            guard let here else { throw TreeFault.error(courier.name, "its batches do not fit together") }
-            guard let batch = try parting(from: here, before: first, view, request) else { return false }
-            view.refuse(batch)
+        } catch CourierFault.fork(let batch, let first) {
+            if let here { try checkFork(here, before: first, request) }
+            passOver(batch, &view, &result)
             return true
+        }
+    }
+
+    private func refuse(_ batch: BatchName, _ reason: String, _ view: inout CourierView, _ result: inout Result) {
+        lastRefusal = reason
+        result.refused += 1
+        if untrue.count >= CourierQuestion.untrueMax { untrue.removeFirst() }
+        untrue.append(batch.digest)
+        view.refuse(batch)
+    }
+
+    private func passOver(_ batch: BatchName, _ view: inout CourierView, _ result: inout Result) {
+        view.passOver(batch)
+        strangers.insert(batch)
+        result.foreign += 1
+    }
+
+    /// Takes what a chain of batches gives.
+    ///
+    /// - Throws: `CourierFault` for what is wrong with them: what is proved may still be no log, where nobody has signed it.
+    private func pull(
+        _ log: CourierLog,
+        _ blamed: BatchName?,
+        _ chain: [BatchName],
+        _ request: LogPull.Request,
+        _ report: (UInt64, UInt64) -> Void
+    ) throws -> LogPull.Result {
+        do {
+            return try pull(log).run(request, report)
+        } catch let error as EventLogError where error.code == .invalidArgument || error.code == .invalidEnvelope {
+            let head = try local()?.head ?? 0
+            throw CourierFault.untrue(blamed ?? chain.first { $0.last > head } ?? chain[0], error.reason)
         }
     }
 
@@ -210,30 +255,25 @@ public final class CourierPull {
     /// Why the last batch was refused.
     private var lastRefusal: String?
 
-    /// The batches that follow the log, and whether they replace it.
-    private func next(_ view: CourierView, _ here: Local?) -> (chain: [BatchName], isWhole: Bool)? {
-        let head = here?.head ?? 0
-        for state in view.batches.keys.sorted(by: >) {
-            if let here, state == here.state {
-                guard let first = view.batch(of: state, with: head + 1) else { continue }
-                return ([first] + view.chain(of: state, from: first.last + 1), false)
+    /// The last event that the stream has more of than can be taken, by a batch that holds; `nil` if nothing is missing.
+    private func lacking(_ here: Local?, _ request: LogPull.Request, _ result: inout Result) throws -> UInt64? {
+        guard var view else { return nil }
+        defer { self.view = view }
+        for batch in view.followers(of: strangers, behind: here?.head ?? 0) { passOver(batch, &view, &result) }
+        while let batch = view.reach(behind: here?.head ?? 0, in: here?.state) {
+            do {
+                let read = try view.read(batch)
+                try CourierView.proving(batch) {
+                    if !request.verifiers.isEmpty { try read.header.checkpoint.check(request.verifiers) }
+                }
+                return batch.last
+            } catch CourierFault.untrue(let batch, let reason) {
+                refuse(batch, reason, &view, &result)
+            } catch CourierFault.stale {
+                return batch.last
             }
-            guard here.map({ state > $0.state }) ?? true else { continue }
-            let chain = view.chain(of: state, from: 1)
-            guard let last = chain.last, last.last > head, state.count == 0 || view.remains(of: state) != nil else {
-                continue
-            }
-            if state.count > 0, view.last(of: state) > last.last { continue }
-            return (chain, true)
         }
         return nil
-    }
-
-    /// The last event that the stream has more of than can be taken; `nil` if nothing is missing.
-    private func lacking(_ view: CourierView?, _ here: Local?) -> UInt64? {
-        guard let view, let state = view.newestState else { return nil }
-        let last = view.last(of: state)
-        return last > here?.head ?? 0 ? last : nil
     }
 
     // MARK: - Questions
@@ -245,62 +285,57 @@ public final class CourierPull {
         let head = here?.head ?? 0
         let root = here?.root ?? MerkleTree.emptyRoot
         let question = CourierQuestion.tail(size: head, root: root, untrue: untrue)
-        guard let bytes = try courier.ask(question.bytes, within: Self.answerLimit), let answer = CourierAnswer(bytes)
+        guard let bytes = try courier.ask(question.bytes, within: CourierFork.answerLimit),
+            let answer = CourierAnswer(bytes)
         else { return nil }
         result.asked += 1
         guard let here else { return answer }
         let agrees =
             try answer.size > head
             ? answer.agrees : here.store.read { try $0.root(size: answer.size) } == answer.root
-        if !agrees, try parting(from: here, before: head + 1, view, request) == nil {
-            throw pull(nil).refused("the sender's log is another one")
+        if agrees { return answer }
+        try checkAsked(here, request)
+        guard request.verifiers.isEmpty else {
+            // Anybody may have answered, but only the key's owner signs.
+            if let parting = try here.fork(courier, request).parting(of: here.store) { throw forked(parting) }
+            return nil
         }
-        return answer
+        throw pull(nil).refused("the sender's log is another one")
     }
 
-    /// Finds where the log and the one that was shipped part: by the sender's hashes, a tile for each level; if none answers, by the batches.
+    /// Asks where the log and the one that was shipped part, because a batch is of another log: by the hashes of a sender that answers; else
+    /// by the batches, if they are signed as asked.
     ///
-    /// - Returns: a batch that is of neither log; `nil` if that is not known.
-    /// - Throws: `EventLogError` with code `invalidArgument`, at the first event that differs.
-    private func parting(
-        from here: Local,
-        before first: UInt64,
-        _ view: CourierView?,
-        _ request: LogPull.Request
-    ) throws -> BatchName? {
-        if let tree = try? TreeState(
-            of: AskedTree(courier: courier, limit: Self.answerLimit),
-            verifiers: request.verifiers
-        ) {
-            if let sequence = try here.store.read({ try tree.firstDifference($0) }) {
-                throw pull(nil).fork(at: sequence)
-            }
-            // The sender's log is like this one, so the batch lies.
-            return view?.batch(of: here.state, with: here.head + 1)
-        }
+    /// - Throws: `EventLogError` with code `invalidArgument`, at the first event that differs. Where a sender has the log here, or nobody can
+    ///   tell, the batch is somebody else's.
+    private func checkFork(_ here: Local, before first: UInt64, _ request: LogPull.Request) throws {
+        try checkAsked(here, request)
+        guard !request.verifiers.isEmpty else { return }
+        throw forked(try here.fork(courier, request).parting(of: here.store) ?? .before(SequenceNumber(first)))
+    }
+
+    private func checkAsked(_ here: Local, _ request: LogPull.Request) throws {
+        guard let tree = here.fork(courier, request).asked(),
+            let sequence = try here.store.read({ try tree.firstDifference($0) })
+        else { return }
+        throw pull(nil).fork(at: sequence)
+    }
+
+    /// Without a sender and keys: the log here is that of the stream if a batch ends where it does.
+    ///
+    /// - Throws: `EventLogError` with code `invalidArgument` if none does, and one is of another log.
+    private func checkFork(_ here: Local, _ request: LogPull.Request) throws {
         var all = CourierView(of: courier, identity: here.identity)
         try all.look(behind: 0)
-        for batch in all.all(of: here.state).filter({ $0.what == .events && $0.first < first }).sorted(by: {
-            $0.last < $1.last
-        }) {
-            guard
-                let log = try? CourierLog(
-                    [batch],
-                    remains: nil,
-                    all,
-                    behind: here.store,
-                    isWhole: false,
-                    verifiers: request.verifiers,
-                    name: courier.name
-                )
-            else { continue }
-            if let sequence = try here.store.read({ try log.firstDifference($0) }) {
-                throw pull(nil).fork(at: sequence)
-            }
-        }
-        throw pull(nil).refused(
-            "fork before sequence \(first): the log there goes on otherwise",
-            at: SequenceNumber(first)
-        )
+        let root = BatchName.half(here.root)
+        guard !all.all(of: here.state).contains(where: { $0.last == here.head && $0.root == root }),
+            let parting = try here.fork(courier, request).parting(of: here.store)
+        else { return }
+        throw forked(parting)
+    }
+
+    private func forked(_ parting: Parting) -> EventLogError {
+        if case .at(let sequence) = parting { return pull(nil).fork(at: sequence) }
+        return pull(nil).refused("fork \(parting.text): the log there goes on otherwise", at: parting.sequence)
     }
 }

@@ -19,6 +19,8 @@ public final class CourierShipment {
         public fileprivate(set) var asked = 0
         /// How many messages from before a rewrite were removed from the stream.
         public fileprivate(set) var removed = 0
+        /// How many batches of other logs under this log's identity were passed over.
+        public fileprivate(set) var foreign = 0
 
         /// Nothing yet.
         public init() {}
@@ -32,6 +34,7 @@ public final class CourierShipment {
             sum.resent += other.resent
             sum.asked += other.asked
             sum.removed += other.removed
+            sum.foreign += other.foreign
             return sum
         }
     }
@@ -49,12 +52,15 @@ public final class CourierShipment {
     /// From which event on receivers have asked for what the stream lacks.
     private var wanted: UInt64?
     private var attempt = 0
-    /// Batches whose roots are those of this log.
-    private var own: Set<BatchName> = []
+    /// Batches whose roots are those of this log, and those of other logs.
+    private var (own, foreign): (Set<BatchName>, Set<BatchName>) = ([], [])
+    /// When another sender was last asked because of a foreign batch.
+    private var asked: ContinuousClock.Instant?
 
     /// A courier that loses more often is given up.
     private static let triesMax = 12
     private static let acknowledgementLimit = Duration.seconds(30)
+    private static let askEach = Duration.seconds(60)
 
     /// - Parameters:
     ///   - store: the log.
@@ -92,13 +98,17 @@ public final class CourierShipment {
     ///
     /// - Parameter report: called after each batch, with its last event and the log's head.
     /// - Returns: the log's size and root that the stream now holds.
-    /// - Throws: `EventLogError`: `invalidArgument` if the stream has events that this log has not, or the log is a part; `io` if the courier
-    ///   cannot be reached, or loses whatever is published.
+    /// Batches of other events under this log's identity are passed over, and counted: whoever may publish can put them there. Only those
+    /// that the shipment's key has signed, and the word of another sender that runs, show that this log and another copy of it part.
+    ///
+    /// - Throws: `EventLogError`: `invalidArgument` if another sender goes on with the log otherwise (at `sequence`), or the log is a part;
+    ///   `io` if the courier cannot be reached, or loses whatever is published.
     public func round(_ report: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }) throws -> Checkpoint {
         try courier.makeStream()
         var isResend = false
         for _ in 0..<Self.triesMax {
             try view.look(behind: 0)
+            try sortOut()
             let (checkpoint, published) = try store.read { session in
                 if try session.isPart() {
                     throw refused("the log is a part of another one, and only a whole log travels")
@@ -148,7 +158,6 @@ public final class CourierShipment {
         _ session: borrowing ReadSession,
         _ report: (UInt64, UInt64) -> Void
     ) throws -> Int {
-        try checkOwn(session)
         let header = try session.header()
         let acts = header.acts.map(\.rawValue)
         let state = RewriteState(acts: acts, decidedAt: header.decidedAt.rawValue)
@@ -206,21 +215,58 @@ public final class CourierShipment {
         return gaps
     }
 
-    /// - Throws: `EventLogError` with code `invalidArgument` if the stream has a batch of other events under this log's identity.
-    private func checkOwn(_ session: borrowing ReadSession) throws {
-        for state in view.batches.keys {
-            for batch in view.all(of: state) where !own.contains(batch) {
-                guard batch.last <= session.head.rawValue,
-                    try BatchName.half(session.root(size: batch.last)) == batch.root
-                else {
-                    throw refused(
-                        "the stream has events up to \(batch.last) that are not those of this log: it was shipped from another copy of it",
-                        at: batch.last
-                    )
+    /// Tells the batches of this log, by the roots in their names, from others, which are passed over.
+    ///
+    /// - Throws: `EventLogError` with code `invalidArgument` if another sender goes on with the log otherwise.
+    private func sortOut() throws {
+        var new: [BatchName] = []
+        try store.read { session in
+            for batch in view.batches.keys.flatMap({ view.all(of: $0) }) where !own.contains(batch) {
+                if foreign.contains(batch) {
+                    view.passOver(batch)
+                } else if try batch.isNamed(in: session) {
+                    own.insert(batch)
+                } else {
+                    new.append(batch)
                 }
-                own.insert(batch)
             }
         }
+        guard !new.isEmpty else { return }
+        try checkFork(new)
+        for batch in new { view.passOver(batch) }
+        foreign.formUnion(new)
+        counts.foreign = foreign.count
+    }
+
+    /// - Throws: `EventLogError` with code `invalidArgument` if this log's key has signed one of the batches, or a sender that runs has another
+    ///   log than this one.
+    private func checkFork(_ batches: [BatchName]) throws {
+        let fork = CourierFork(
+            courier: courier,
+            identity: store.identity,
+            verifiers: verifier.map { [$0] } ?? []
+        )
+        if verifier != nil, batches.contains(where: { fork.proved($0, view) != nil }) {
+            let head = try store.read { $0.head }
+            throw refused(
+                try fork.parting(of: store) ?? .at(head.next),
+                "a batch in the stream that this log's key has signed"
+            )
+        }
+        guard asked.map({ $0.duration(to: .now) > Self.askEach }) ?? true else { return }
+        asked = .now
+        guard let tree = fork.asked() else { return }
+        let difference = try store.read { session in
+            try tree.firstDifference(session) ?? (tree.size > session.head.rawValue ? session.head.next : nil)
+        }
+        if let difference { throw refused(.at(difference), "another sender that runs") }
+    }
+
+    private func refused(_ parting: Parting, _ other: String) -> EventLogError {
+        refused(
+            "fork \(parting.text): \(other) goes on otherwise, from another copy of this log",
+            at: parting.sequence.rawValue
+        )
     }
 
     private func removeOlder() throws {

@@ -6,8 +6,8 @@ struct CourierView {
     private let courier: any Courier
     /// The log's identity, in hex.
     private let identity: String
-    /// The positions of each batch's messages, by part.
-    private var places: [BatchName: [Int: UInt64]] = [:]
+    /// The positions of each batch's messages, by part: one for each copy, in order. Anybody may have published a copy with other bytes.
+    private var places: [BatchName: [Int: [UInt64]]] = [:]
     /// The complete batches of each state, by their first event.
     private(set) var batches: [RewriteState: [UInt64: [BatchName]]] = [:]
     /// The positions of messages that are not what their ids say.
@@ -27,9 +27,6 @@ struct CourierView {
     init(of courier: any Courier, identity: [UInt8]) {
         (self.courier, self.identity) = (courier, identity.hexDigits)
     }
-
-    /// The newest state of which there is a complete batch; `nil` without any.
-    var newestState: RewriteState? { batches.keys.max() }
 
     /// Looks at what is new.
     ///
@@ -70,7 +67,7 @@ struct CourierView {
 
     private mutating func add(_ text: String, at position: UInt64) {
         guard let id = PartID(text), id.identity == identity, !untrue.contains(position) else { return }
-        places[id.batch, default: [:]][id.part] = position
+        places[id.batch, default: [:]][id.part, default: []].append(position)
         guard places[id.batch]?.count == id.batch.parts else { return }
         let known = batches[id.batch.state]?[id.batch.first] ?? []
         guard !known.contains(id.batch) else { return }
@@ -98,9 +95,19 @@ struct CourierView {
 
     // MARK: - Batches
 
-    /// Believes nothing of the messages of a batch any more. Others may bring it again.
+    /// Believes nothing any more of the messages that a batch was read from. Others may bring it again; copies that are there count next.
     mutating func refuse(_ batch: BatchName) {
-        untrue.formUnion(places.removeValue(forKey: batch).map { Array($0.values) } ?? [])
+        let copies = places[batch]?.filter { $0.value.count > 1 } ?? [:]
+        for (part, positions) in copies {
+            untrue.insert(positions[0])
+            places[batch]?[part]?.removeFirst()
+        }
+        if copies.isEmpty { passOver(batch) }
+    }
+
+    /// Lets go of a batch and all its copies.
+    mutating func passOver(_ batch: BatchName) {
+        untrue.formUnion(places.removeValue(forKey: batch)?.values.flatMap { $0 } ?? [])
         batches[batch.state]?[batch.first]?.removeAll { $0 == batch }
         if batches[batch.state]?[batch.first]?.isEmpty == true { batches[batch.state]?[batch.first] = nil }
         if batches[batch.state]?.isEmpty == true { batches[batch.state] = nil }
@@ -137,12 +144,55 @@ struct CourierView {
         all(of: state).filter { $0.what == .remains }.max { ($0.last, $0.digest) < ($1.last, $1.digest) }
     }
 
+    /// The batches that may follow a log, and whether they replace it: those of the newest state first.
+    ///
+    /// - Parameter own: the log's state; `nil` without a log.
+    func candidates(
+        behind head: UInt64,
+        in own: RewriteState?
+    ) -> some Sequence<(chain: [BatchName], isWhole: Bool)> {
+        batches.keys.sorted(by: >).lazy.compactMap { state -> (chain: [BatchName], isWhole: Bool)? in
+            if state == own {
+                guard let first = batch(of: state, with: head + 1) else { return nil }
+                return ([first] + chain(of: state, from: first.last + 1), false)
+            }
+            guard own.map({ state > $0 }) ?? true else { return nil }
+            let chain = chain(of: state, from: 1)
+            guard let last = chain.last, last.last > head, state.count == 0 || remains(of: state) != nil else {
+                return nil
+            }
+            return (chain, true)
+        }
+    }
+
+    /// The batch that reaches farthest behind a log, in its own state or a newer one; `nil` if none does.
+    func reach(behind head: UInt64, in own: RewriteState?) -> BatchName? {
+        batches.keys.filter { state in own.map { state >= $0 } ?? true }
+            .flatMap { all(of: $0) }
+            .filter { $0.last > head }
+            .max { ($0.last, $0.digest) < ($1.last, $1.digest) }
+    }
+
+    /// The batches that go on from batches of other logs, and so are of these, too. Cost: none without strangers, else at most 256 batches.
+    func followers(of strangers: Set<BatchName>, behind head: UInt64) -> [BatchName] {
+        guard !strangers.isEmpty else { return [] }
+        let known = batches.keys.flatMap { all(of: $0) }.filter { $0.what == .events && $0.last > head }
+        var others = strangers
+        for batch in known.sorted(by: { $0.first < $1.first }).prefix(256) {
+            guard let before = try? read(batch).header.rootBefore else { continue }
+            if others.contains(where: { $0.last + 1 == batch.first && $0.root == BatchName.half(before) }) {
+                others.insert(batch)
+            }
+        }
+        return Array(others.subtracting(strangers))
+    }
+
     /// The last event of any batch of a state, whatever lies before it.
     func last(of state: RewriteState) -> UInt64 { all(of: state).map(\.last).max() ?? 0 }
 
     /// The positions of all messages of states before one.
     func positions(before state: RewriteState) -> [UInt64] {
-        places.filter { $0.key.state < state }.flatMap(\.value.values).sorted()
+        places.filter { $0.key.state < state }.flatMap { $0.value.values.joined() }.sorted()
     }
 
     /// Reads a batch.
@@ -152,7 +202,7 @@ struct CourierView {
         var parts: [[UInt8]] = []
         var bytes = 0
         for part in 1...name.parts {
-            guard let position = places[name]?[part], let message = try courier.message(at: position),
+            guard let position = places[name]?[part]?.first, let message = try courier.message(at: position),
                 let id = PartID(message.id), id.batch == name, id.part == part
             else { throw CourierFault.stale }
             bytes += message.bytes.count

@@ -9,111 +9,8 @@ import Testing
 @Suite struct CourierTests {
     private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
 
-    private static func drafts(_ count: Int, from first: Int) throws -> [DraftEvent] {
-        try (first..<first + count).map { number in
-            DraftEvent(
-                recordedAt: Timestamp(microseconds: Int64(number) * 1000),
-                source: try SourceName(["s", "s.1", "ü"][number % 3]),
-                kind: try EventKind("k/1"),
-                key: try EventKey("key \(number)"),
-                payload: Array("payload \(number)".utf8)
-            )
-        }
-    }
-
-    private static func lines(of store: EventStore, header: Bool = true) throws -> [[UInt8]] {
-        var lines: [[UInt8]] = []
-        try store.read { try $0.forEachLine { line, _ in lines.append(line) } }
-        return header ? lines : Array(lines.dropFirst())
-    }
-
-    /// A log, its courier, and both ends, which start anew now and then.
-    private final class Bench {
-        let folder: TemporaryDirectory
-        let store: EventStore
-        let courier: LossyCourier
-        var random: SeededGenerator
-        var shipment: CourierShipment
-        var pull: CourierPull
-        var count = 0
-        /// What is left in the counters of shipments that ended.
-        var counts = CourierShipment.Counts()
-        private let request: LogShipment.Request
-
-        init(seed: UInt64, request: LogShipment.Request = .init()) throws {
-            (folder, random, self.request) = (try TemporaryDirectory(), SeededGenerator(seed: seed), request)
-            var options = EventStore.Options()
-            options.durability = .fast
-            store = try EventStore.openOrCreate(at: folder.path("L"), options: options)
-            courier = LossyCourier(of: store.identity, seed: seed)
-            shipment = try CourierShipment(of: store, by: courier, request, eventsMax: 16)
-            pull = CourierPull(from: courier, into: folder.path("C"), options: options)
-        }
-
-        func append(_ new: Int) throws {
-            let bookmark = Bookmark(source: try SourceName("s"), bytes: Array("at \(count)".utf8))
-            _ = try store.append(try CourierTests.drafts(new, from: count), bookmark: bookmark)
-            _ = try store.flush()
-            count += new
-        }
-
-        func restartSender() throws {
-            counts = sum
-            shipment = try CourierShipment(of: store, by: courier, request, eventsMax: 16)
-        }
-
-        func restartReceiver() {
-            pull = CourierPull(from: courier, into: folder.path("C"), options: options)
-        }
-
-        private var options: EventStore.Options {
-            var options = EventStore.Options()
-            options.durability = .fast
-            return options
-        }
-
-        /// Counters of all shipments.
-        var sum: CourierShipment.Counts { counts + shipment.counts }
-
-        /// Lets a sender answer, and publish what is asked for.
-        func connect() {
-            courier.sender = { [unowned self] in try shipment.answer($0) }
-            courier.whileWaiting = { [unowned self] in if shipment.isWanted { try? ship() } }
-        }
-
-        /// Publishes; what a bad courier makes impossible is left for later.
-        func ship() throws {
-            do {
-                _ = try shipment.round()
-            } catch let error as EventLogError where error.code == .io {}
-        }
-
-        func redact() throws {
-            let head = try store.read { $0.head }
-            guard head > .zero else { return }
-            let chosen = SequenceNumber(UInt64.random(in: 1...head.rawValue, using: &random))
-            guard try store.read({ try $0.holding(at: chosen) }) == .whole else { return }
-            let isAct = try store.read { try $0.event(at: chosen)?.envelope.source == .logtool }
-            if isAct { return }
-            let substitute = Array("[gone]".utf8)
-            var plan = try RewritePlan.dropping([], decidedAt: head)
-            plan.substitutes = [chosen: substitute]
-            let hash = Hasher256.hash(substitute).hex
-            plan.act.payload = Array(
-                "{\"redacted\":[{\"sequence\":\"\(chosen)\",\"substituteHash\":\"\(hash)\"}]}".utf8
-            )
-            _ = try store.rewrite(plan)
-        }
-
-        var taking: LogPull.Request {
-            var request = LogPull.Request()
-            request.takesBookmarks = true
-            return request
-        }
-    }
-
     @Test(arguments: 1...UInt64(isLong ? 1000 : 12)) func aBadCourierBringsAll(seed: UInt64) throws {
-        let bench = try Bench(seed: seed)
+        let bench = try CourierBench(seed: seed)
         let steps = Int.random(in: 3...8, using: &bench.random)
         for _ in 0..<steps {
             try bench.append([0, 1, 2, 15, 16, 17, 60].randomElement(using: &bench.random) ?? 1)
@@ -142,7 +39,7 @@ import Testing
             } catch let error as EventLogError where error.code == .notFound {}
         }
         let copy = try EventStore.open(at: bench.folder.path("C"))
-        #expect(try Self.lines(of: bench.store) == Self.lines(of: copy), "seed \(seed)")
+        #expect(try CourierBench.lines(of: bench.store) == CourierBench.lines(of: copy), "seed \(seed)")
         #expect(try EventStore.verify(at: bench.folder.path("C")).isIntact, "seed \(seed)")
         Self.totals.add(bench.sum)
     }
@@ -165,7 +62,7 @@ import Testing
 
     /// A receiver far behind, and a stream that lost its end: a few messages tell where each of them is.
     @Test func whatIsMissingIsFoundInFewMessages() throws {
-        let bench = try Bench(seed: 1)
+        let bench = try CourierBench(seed: 1)
         bench.courier.mischief = 0
         for _ in 0..<20 {
             try bench.append(500)
@@ -188,13 +85,13 @@ import Testing
 
     /// Two logs with one identity that part: the sender's hashes tell where, a tile for each level.
     @Test(arguments: [true, false]) func aForkIsNamed(hasSender: Bool) throws {
-        let bench = try Bench(seed: 2)
+        let bench = try CourierBench(seed: 2)
         bench.courier.mischief = 0
         try bench.append(700)
         _ = try bench.shipment.round()
         _ = try bench.pull.run()
         let copy = try EventStore.open(at: bench.folder.path("C"))
-        _ = try copy.append(try Self.drafts(1, from: 5000))
+        _ = try copy.append(try CourierBench.drafts(1, from: 5000))
         try bench.append(600)
         _ = try bench.shipment.round()
         if hasSender { bench.connect() }
@@ -202,15 +99,11 @@ import Testing
         let error = #expect(throws: EventLogError.self) { _ = try bench.pull.run() }
         #expect(error?.code == .invalidArgument && error?.sequence?.rawValue == 701, "\(String(describing: error))")
         #expect(bench.courier.questions - questions <= 8)
-        // Nor does a log that lost its end ship over what others have taken.
-        let lost = try EventStore.open(at: bench.folder.path("C"))
-        let shipment = try CourierShipment(of: lost, by: bench.courier)
-        #expect(throws: EventLogError.self) { _ = try shipment.round() }
     }
 
     /// Mutated messages: whatever is believed is what the log has, and a sender mends the stream.
     @Test(arguments: 1...UInt64(isLong ? 300 : 8)) func nothingFalseIsBelieved(seed: UInt64) throws {
-        let bench = try Bench(seed: seed)
+        let bench = try CourierBench(seed: seed)
         bench.courier.mischief = 0
         try bench.append(100)
         _ = try bench.shipment.round()
@@ -218,7 +111,7 @@ import Testing
         try bench.append(150)
         if seed.isMultiple(of: 3) { try bench.redact() }
         _ = try bench.shipment.round()
-        let lines = try Self.lines(of: bench.store, header: false)
+        let lines = try CourierBench.lines(of: bench.store, header: false)
         for _ in 0..<Int.random(in: 1...6, using: &bench.random) { bench.courier.mutate() }
         do {
             _ = try bench.pull.run()
@@ -231,18 +124,18 @@ import Testing
         if let copy = try? EventStore.open(at: bench.folder.path("C")),
             try copy.read({ try !$0.acts().isEmpty }) || !seed.isMultiple(of: 3)
         {
-            let held = try Self.lines(of: copy, header: false)
+            let held = try CourierBench.lines(of: copy, header: false)
             #expect(held == Array(lines.prefix(held.count)), "seed \(seed)")
         }
         bench.connect()
         _ = try bench.pull.run()
         let copy = try EventStore.open(at: bench.folder.path("C"))
-        #expect(try Self.lines(of: copy, header: false) == lines, "seed \(seed)")
+        #expect(try CourierBench.lines(of: copy, header: false) == lines, "seed \(seed)")
     }
 
     /// A whole stream of another log under this one's identity and origin: a receiver that asks for a signature takes nothing of it.
     @Test func aForgedStreamIsRefused() throws {
-        let bench = try Bench(seed: 3)
+        let bench = try CourierBench(seed: 3)
         bench.courier.mischief = 0
         try bench.append(40)
         _ = try bench.shipment.round()
@@ -268,8 +161,4 @@ import Testing
         }
         #expect(TilePath.parse(["tile", "0", "..", "1"]) == nil)
     }
-}
-
-extension CourierShipment.Counts {
-    fileprivate static func + (left: Self, right: Self) -> Self { left.adding(right) }
 }

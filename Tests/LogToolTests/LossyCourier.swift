@@ -140,9 +140,11 @@ final class LossyCourier: Courier {
         messages[position] = CourierMessage(subject: old.subject, id: old.id, bytes: bytes)
     }
 
-    /// Gives a message the id of another one, or bytes of its own that fit their id.
-    func exchange(_ change: (CourierMessage) -> CourierMessage) {
-        guard let position = messages.keys.sorted().randomElement(using: &random) else { return }
-        messages[position] = messages[position].map(change)
+    /// What it holds, in order.
+    var held: [CourierMessage] { messages.sorted { $0.key < $1.key }.map(\.value) }
+
+    /// Takes messages as somebody else publishes them.
+    func take(_ others: [CourierMessage]) {
+        for message in others { store(message, again: true) }
     }
 }

@@ -17,7 +17,7 @@ extension IngestCommand {
         let run = LiveIngest(
             log: log,
             options: options,
-            trustFile: live.caFile,
+            trustFile: live.access.caFile,
             isQuiet: output.quiet,
             rules: try RedactionRules(redact),
             decoder: decoder
@@ -37,7 +37,7 @@ extension IngestCommand {
         var settings = SourceSettings(kind: SourceSettings.Kind(rawValue: kind.rawValue) ?? .sse, address: address)
         (settings.name, settings.branch) = (name, git.branch)
         settings.allowsAlternates = git.allowAlternates
-        (settings.tokenEnvironment, settings.tokenFile) = (live.tokenEnv, live.tokenFile)
+        (settings.tokenEnvironment, settings.tokenFile) = (live.access.tokenEnv, live.access.tokenFile)
         settings.rest = rest.base
         settings.intents = gateway.intents
         (settings.greetings, settings.subprotocol) = (anyApp.send, anyApp.subprotocol)
@@ -50,7 +50,7 @@ extension IngestCommand {
         settings.interval = polled.poll ?? polled.interval ?? anyApp.every
         settings.keyEnvironment = realtime.apiKeyEnv ?? polled.apiTokenEnv
         settings.environment = polled.environment
-        if kind == .gateway, live.tokenEnv == nil, live.tokenFile == nil, gateway.refreshFile == nil {
+        if kind == .gateway, live.access.tokenEnv == nil, live.access.tokenFile == nil, gateway.refreshFile == nil {
             throw ValidationError("a gateway needs a token: give --token-env or --token-file")
         }
         return settings

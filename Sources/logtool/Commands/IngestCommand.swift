@@ -115,7 +115,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         }
         if kind == .realtime && realtime.table.isEmpty { throw ValidationError("realtime needs at least one --table") }
         // A file needs no access, and git takes none by these options.
-        if [.capture, .har, .observed].contains(kind) && live.isGiven || kind == .git && live.namesAccess {
+        if [.capture, .har, .observed].contains(kind) && live.isGiven || kind == .git && live.access.isGiven {
             throw ValidationError("--follow, --token-… and --ca-file go with live sources only")
         }
         if kind == .git && polled.interval != nil && !live.follow {

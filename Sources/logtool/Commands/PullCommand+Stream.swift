@@ -56,12 +56,13 @@ extension PullCommand {
     private func text(_ result: CourierPull.Result) -> String {
         let signers = tree.verifier.isEmpty ? "" : ", signed as asked"
         let end = "\(result.head) events, root \(result.root)\(signers)"
-        if result.head == result.before { return "the log has everything already: \(end)" }
+        let refused = result.refused > 0 ? ", \(StreamCopy.batches(result.refused)) refused" : ""
+        let foreign = result.foreign > 0 ? ", \(StreamCopy.batches(result.foreign)) of other logs passed over" : ""
+        let others = refused + foreign
+        if result.head == result.before { return "the log has everything already: \(end)\(others)" }
         let new = counted(Int(clamping: result.head - result.before), "event")
         let rewrites = result.rewrites > 0 ? " and followed \(counted(result.rewrites, "rewrite"))" : ""
-        let refused =
-            result.refused > 0 ? ", \(result.refused == 1 ? "1 batch" : "\(result.refused) batches") refused" : ""
-        return "took \(new)\(rewrites): \(end)\(refused)"
+        return "took \(new)\(rewrites): \(end)\(others)"
     }
 
     private func json(_ result: CourierPull.Result) -> JSONObject {
@@ -75,6 +76,7 @@ extension PullCommand {
             "verified": .bool(!tree.verifier.isEmpty),
             "asked": .int(result.asked),
             "refused": .int(result.refused),
+            "foreign": .int(result.foreign),
         ]
     }
 }
@@ -95,6 +97,9 @@ enum StreamCopy {
         } catch let error as EventLogError where error.code == .noLog {}
         return try server.courier(at: place, as: .receiver(identity), operation: operation)
     }
+
+    /// A number of batches, for people.
+    static func batches(_ count: Int) -> String { count == 1 ? "1 batch" : "\(count) batches" }
 
     /// Says once that a stream is away or incomplete, and goes on.
     final class Notice {

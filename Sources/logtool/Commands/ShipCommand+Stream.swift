@@ -18,42 +18,32 @@ extension ShipCommand {
     func publish(_ store: EventStore, _ request: LogShipment.Request, _ progress: Progress) throws {
         let end = CourierEnd.sender(store.identity, replicas: replicas ?? 1)
         let courier = try server.courier(at: to, as: end, operation: "ship --to")
-        let shipment = try CourierShipment(of: store, by: courier, request)
-        let checkpoint = try shipment.round { done, total in
+        var sender = try StreamSender(of: store, by: courier, request) { done, total in
             progress.report("published \(done) of \(total)", done: Int(clamping: done), total: Int(clamping: total))
         }
         progress.end()
+        var notice = ForeignNotice()
+        notice.say(sender, isQuiet: output.quiet)
         let standard = output.standardOutput
         if document.json {
-            try standard.line(JSONValue.object(Self.json(checkpoint, shipment)).lines)
+            try standard.line(JSONValue.object(Self.json(sender)).lines)
         } else {
-            try standard.line(Self.text(checkpoint, shipment, to: courier.name))
+            try standard.line(Self.text(sender))
         }
         try standard.flush()
-        if follow { try goOn(store, shipment, checkpoint, courier.name, standard) }
+        if follow { try goOn(&sender, &notice, standard) }
     }
 
-    /// How often the stream is looked at where nothing happens: it may have lost its end.
-    private static let lookEach = Duration.seconds(5)
-
     private func goOn(
-        _ store: EventStore,
-        _ shipment: CourierShipment,
-        _ checkpoint: Checkpoint,
-        _ name: String,
+        _ sender: inout StreamSender,
+        _ notice: inout ForeignNotice,
         _ standard: StandardOutput
     ) throws {
-        var (last, counts, looked) = (checkpoint, shipment.counts, ContinuousClock.now)
-        var generation = try store.read { $0.generationNumber }
+        var counts = sender.shipment.counts
         var isAway = false
         while true {
             do {
-                try shipment.serve(within: .milliseconds(100))
-                let now = try store.read { ($0.head.rawValue, $0.generationNumber) }
-                if now != (last.size, generation) || looked.duration(to: .now) > Self.lookEach {
-                    last = try shipment.round()
-                    (generation, looked) = (now.1, .now)
-                }
+                try sender.step()
                 isAway = false
             } catch let error as EventLogError where error.code == .io {
                 // The server comes back, or somebody looks at the log of this program.
@@ -61,29 +51,47 @@ extension ShipCommand {
                 isAway = true
                 usleep(500_000)
             }
-            guard shipment.counts != counts else { continue }
-            counts = shipment.counts
+            guard sender.shipment.counts != counts else { continue }
+            counts = sender.shipment.counts
+            notice.say(sender, isQuiet: output.quiet)
             Interrupts.leave("logtool: \(Self.text(counts))")
-            try standard.line(Self.text(last, shipment, to: name))
+            try standard.line(Self.text(sender))
             try standard.flush()
         }
     }
 
-    private static func text(_ checkpoint: Checkpoint, _ shipment: CourierShipment, to name: String) -> String {
-        let verifier = shipment.verifier.map { "\nverify it with --verifier \($0.text)" } ?? ""
+    /// Says once that others publish to the stream.
+    private struct ForeignNotice {
+        private var isSaid = false
+
+        mutating func say(_ sender: StreamSender, isQuiet: Bool) {
+            let foreign = sender.shipment.counts.foreign
+            guard foreign > 0, !isSaid, !isQuiet else { return }
+            isSaid = true
+            StandardError.line(
+                "logtool: \(DisplayText.escaped(sender.name)) has \(StreamCopy.batches(foreign)) of other events under this log's identity, "
+                    + "which are passed over: somebody else publishes there, or this log lost its end"
+            )
+        }
+    }
+
+    private static func text(_ sender: StreamSender) -> String {
+        let verifier = sender.shipment.verifier.map { "\nverify it with --verifier \($0.text)" } ?? ""
         return
-            "\(DisplayText.escaped(name)) has \(checkpoint.size) events, root \(checkpoint.root): \(text(shipment.counts))\(verifier)"
+            "\(DisplayText.escaped(sender.name)) has \(sender.checkpoint.size) events, root \(sender.checkpoint.root): "
+            + "\(text(sender.shipment.counts))\(verifier)"
     }
 
     private static func text(_ counts: CourierShipment.Counts) -> String {
+        let foreign = counts.foreign > 0 ? ", \(StreamCopy.batches(counts.foreign)) of other logs passed over" : ""
         let removed = counts.removed > 0 ? ", \(counts.removed) from before a rewrite removed" : ""
         return
             "\(counted(counts.published, "message")) of \(counts.bytes) bytes published, \(counts.acknowledged) acknowledged, "
-            + "\(counts.resent) resent, \(counted(counts.asked, "question")) answered\(removed)"
+            + "\(counts.resent) resent, \(counted(counts.asked, "question")) answered\(removed)\(foreign)"
     }
 
-    private static func json(_ checkpoint: Checkpoint, _ shipment: CourierShipment) -> JSONObject {
-        let counts = shipment.counts
+    private static func json(_ sender: StreamSender) -> JSONObject {
+        let (checkpoint, counts) = (sender.checkpoint, sender.shipment.counts)
         return [
             "origin": .string(checkpoint.origin),
             "size": .string(String(checkpoint.size)),
@@ -94,7 +102,8 @@ extension ShipCommand {
             "resent": .int(counts.resent),
             "asked": .int(counts.asked),
             "removed": .int(counts.removed),
-            "verifier": .text(shipment.verifier?.text),
+            "foreign": .int(counts.foreign),
+            "verifier": .text(sender.shipment.verifier?.text),
         ]
     }
 }

@@ -26,6 +26,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         Example("logtool root chat.eventlog --json > root.json", "keep what proves the log as it is now"),
         Example("logtool verify chat.eventlog --against root.json", "was nothing altered up to there?"),
         Example("logtool verify chat.eventlog --against tree", "does the tree that ship wrote have the same events?"),
+        Example("logtool verify copy.eventlog --against nats://hub.example.org", "is the copy what the sender has?"),
     ]
 
     @OptionGroup var log: LogOptions
@@ -46,7 +47,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file that root --json wrote, or a tree that ship wrote: its folder or URL.",
+            "A file that root --json wrote; or what ship wrote: a tree, its URL, or the address of a NATS server.",
             valueName: "file"
         ),
         completion: .file(extensions: ["json"])
@@ -70,7 +71,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     ///   root. `EventLogError` with code `notFound` (exit 1) if the kept root covers more events than the log has.
     func run() throws {
         // First: a file that cannot be read must not cost a verification.
-        let shipped = try shippedTree()
+        let shipped = try shipped()
         let kept = shipped == nil ? try keptRoot() : nil
         let progress = output.progress("verifying")
         var report = try EventStore.verify(at: log.path, options: .reporting(to: progress))
@@ -98,9 +99,9 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         }
         // Last, because a damaged log has no root to compare.
         if let kept { try check(kept, in: log.open(isQuiet: self.output.quiet)) }
-        if let fork = agreement?.fork {
+        if let parting = agreement?.parting {
             throw Failure(
-                "verify log at \"\(log.path)\": the tree goes on otherwise from sequence \(fork) on",
+                "verify log at \"\(log.path)\": what it is compared with goes on otherwise \(parting)",
                 exitCode: Outcome.no
             )
         }

@@ -1,38 +1,14 @@
 import ArgumentParser
 
-/// Options of every live source. Tokens are named by place, never given by value (I14): a command line is seen by every
-/// user of the machine.
+/// Options of every live source.
 struct LiveSourceOptions: ParsableArguments {
     @Flag(help: "Go on until interrupted.")
     var follow = false
 
-    @Option(help: ArgumentHelp("The environment variable that holds the token.", valueName: "variable"))
-    var tokenEnv: String?
-
-    @Option(
-        help: ArgumentHelp("The file whose first line is the token, read anew for each use.", valueName: "file"),
-        completion: .file()
-    )
-    var tokenFile: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Certificates in PEM to check servers against, in place of the system's.",
-            valueName: "file"
-        ),
-        completion: .file()
-    )
-    var caFile: String?
+    @OptionGroup var access: AccessOptions
 
     /// True if any of these options is given.
-    var isGiven: Bool { follow || namesAccess }
-
-    /// True if a token or certificates are named.
-    var namesAccess: Bool { tokenEnv != nil || tokenFile != nil || caFile != nil }
-
-    func validate() throws {
-        if tokenEnv != nil && tokenFile != nil { throw ValidationError("give one of --token-env and --token-file") }
-    }
+    var isGiven: Bool { follow || access.isGiven }
 }
 
 /// The base of REST routes as people give it.

@@ -3,22 +3,38 @@ import EventLog
 import JetStream
 import Shipping
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-/// What a server is told, and how it is checked.
-struct ServerOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The environment variable that holds the server's token.", valueName: "variable"))
+/// What a server is told, and how it is checked. Tokens are named by place, never given by value (I14): a command line is seen by every user
+/// of the machine.
+struct AccessOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The environment variable that holds the token.", valueName: "variable"))
     var tokenEnv: String?
 
     @Option(
-        help: ArgumentHelp("The file whose first line is the server's token.", valueName: "file"),
+        help: ArgumentHelp("The file whose first line is the token, read anew for each use.", valueName: "file"),
         completion: .file()
     )
     var tokenFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Certificates in PEM to check servers against, in place of the system's.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var caFile: String?
+
+    /// True if any is given.
+    var isGiven: Bool { tokenEnv != nil || tokenFile != nil || caFile != nil }
+
+    func validate() throws {
+        if tokenEnv != nil && tokenFile != nil { throw ValidationError("give one of --token-env and --token-file") }
+    }
+}
+
+/// What a server of trees or streams is told.
+struct ServerOptions: ParsableArguments {
+    @OptionGroup var access: AccessOptions
 
     @Option(
         help: ArgumentHelp("The file of credentials for a NATS server, as nsc writes it.", valueName: "file"),
@@ -26,71 +42,26 @@ struct ServerOptions: ParsableArguments {
     )
     var credentials: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Certificates in PEM to check the server against, in place of the system's.",
-            valueName: "file"
-        ),
-        completion: .file()
-    )
-    var caFile: String?
-
     func validate() throws {
-        if [tokenEnv, tokenFile, credentials].count(where: { $0 != nil }) > 1 {
+        if credentials != nil, access.tokenEnv != nil || access.tokenFile != nil {
             throw ValidationError("give one of --token-env, --token-file and --credentials")
         }
     }
 
     /// Whether any is given.
-    var isGiven: Bool { [tokenEnv, tokenFile, credentials, caFile].contains { $0 != nil } }
+    var isGiven: Bool { access.isGiven || credentials != nil }
 
     /// A stream of a NATS server.
     ///
-    /// - Throws: `EventLogError` for an address that cannot be used, and if no server answers; `Failure` in a build without NATS, and for a
-    ///   token or credentials that cannot be read.
+    /// - Throws: as `StreamAccess.courier`.
     func courier(at place: String, as end: CourierEnd, operation: String) throws -> any Courier {
-        let address = try NATSAddress(place)
-        #if NATS
-        return try JetStreamCourier(at: address, security(), as: end)
-        #else
-        throw Failure(
-            "\(operation) \(address.text): this program was built without NATS; install libnats-dev (brew: cnats), and build one that has it: "
-                + "swift build -c release --product logtool --traits Recorders,NATS"
+        let stream = StreamAccess(
+            place: place,
+            tokenEnvironment: access.tokenEnv,
+            tokenFile: access.tokenFile,
+            credentials: credentials,
+            trustFile: access.caFile
         )
-        #endif
+        return try stream.courier(as: end, operation: operation)
     }
-
-    #if NATS
-    private func security() throws -> NATSSecurity {
-        var security = NATSSecurity()
-        for file in [credentials, caFile] {
-            if let file, !FileManager.default.isReadableFile(atPath: file) {
-                throw Failure("read \"\(file)\": the file cannot be read")
-            }
-        }
-        (security.credentials, security.trustFile) = (credentials, caFile)
-        if let tokenEnv {
-            security.token = try Self.token(ProcessInfo.processInfo.environment[tokenEnv] ?? "", of: tokenEnv)
-        }
-        if let tokenFile {
-            guard let data = FileManager.default.contents(atPath: tokenFile) else {
-                throw Failure("read token \"\(tokenFile)\": the file cannot be read")
-            }
-            security.token = try Self.token(
-                String(decoding: data.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self),
-                of: tokenFile
-            )
-        }
-        return security
-    }
-
-    /// The token in a text, which the error does not repeat.
-    private static func token(_ text: String, of origin: String) throws -> String {
-        let words = text.split(whereSeparator: \.isWhitespace)
-        guard words.count == 1, let token = words.first, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw Failure("read token \"\(origin)\": it is empty, or holds something other than visible ASCII")
-        }
-        return String(token)
-    }
-    #endif
 }

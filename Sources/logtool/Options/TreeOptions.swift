@@ -44,8 +44,10 @@ struct TreeOptions: ParsableArguments {
                 "\(operation) \(place): --credentials is for nats://; a web server takes --token-file or --token-env"
             )
         }
-        let token = server.tokenFile.map { TokenSource.file($0) } ?? server.tokenEnv.map { TokenSource.environment($0) }
-        return WebTree(files: try HTTPFiles(at: place, token: token, trustFile: server.caFile))
+        let token =
+            server.access.tokenFile.map { TokenSource.file($0) }
+            ?? server.access.tokenEnv.map { TokenSource.environment($0) }
+        return WebTree(files: try HTTPFiles(at: place, token: token, trustFile: server.access.caFile))
         #else
         throw Failure.noRecorders("\(operation) \(place)")
         #endif
