@@ -157,13 +157,47 @@ import Testing
     @Test func aLogMayBeShippedAgainAndAgain() throws {
         let source = "sources: [{kind: sse, address: 'http://h/a'}]"
         let upkeep = try read("logs: [{path: L, ship: {to: T, every: 5s, key: k.pem, origin: a/b}, \(source)}]").upkeeps
-        #expect(upkeep.map(\.interval) == [.seconds(5)] && upkeep.first?.folder == folder.path("T"))
-        for wrong in ["{}", "tree", "{to: T, every: 10ms}", "{to: T, keys: x}"] {
+        #expect(upkeep.map(\.interval) == [.seconds(5)] && upkeep.first?.shipping?.target == .tree(folder.path("T")))
+        for wrong in [
+            "{}", "tree", "{to: T, every: 10ms}", "{to: T, keys: x}", "{to: T, replicas: '2'}", "{to: 'nats://'}",
+        ] {
             #expect(throws: Failure.self) { try read("logs: [{path: L, ship: \(wrong), \(source)}]") }
         }
         #expect(throws: Failure.self) {
             try read("logs: [{path: L, ship: {to: T}, \(source)}, {path: M, ship: {to: T}, \(source)}]")
         }
+    }
+
+    /// Without NATS a stream is refused by name, as soon as the file is read.
+    @Test func aLogMayBeShippedToAStream() throws {
+        let source = "sources: [{kind: sse, address: 'http://h/a'}]"
+        func read(_ ship: String) throws -> [RecordConfiguration.Upkeep] {
+            try self.read("logs: [{path: L, ship: {\(ship)}, \(source)}, {path: M, ship: {to: 'nats://h'}, \(source)}]")
+                .upkeeps
+        }
+        let full =
+            "to: 'tls://h:4222/s', every: 9s, key: k.pem, origin: a/b, replicas: '3', credentials: c, ca-file: a.pem"
+        #if NATS
+        let upkeep = try read(full)[0]
+        guard case .stream(let access, replicas: 3) = upkeep.shipping?.target else {
+            Issue.record("\(upkeep)")
+            return
+        }
+        #expect(access.place == "tls://h:4222/s" && access.credentials == folder.path("c"))
+        #expect(access.trustFile == folder.path("a.pem") && upkeep.interval == .seconds(9))
+        #expect(upkeep.shipping?.key == folder.path("k.pem") && upkeep.shipping?.origin == "a/b")
+        // One server has a stream for each log.
+        #expect(try read("to: 'nats://h'").map(\.interval) == [.seconds(5), .seconds(5)])
+        for wrong in [
+            "to: 'nats://me:s3cret@h'", "to: 'nats://h', replicas: '9'", "to: 'nats://h', token-env: A, credentials: c",
+        ] {
+            let error = #expect(throws: Failure.self) { try read(wrong) }
+            #expect(error.map { "\($0)".contains("s3cret") } == false)
+        }
+        #else
+        let error = #expect(throws: Failure.self) { try read(full) }
+        #expect(error.map { "\($0)".contains("logs[0].ship: this program was built without NATS") } == true)
+        #endif
     }
 
     /// What is recorded comes into the tree, and a log that follows the tree has it.

@@ -1,6 +1,7 @@
 #if Recorders
 import EventLog
 import Ingest
+import JetStream
 import Projections
 
 #if canImport(FoundationEssentials)
@@ -29,7 +30,7 @@ struct RecordConfiguration: Equatable, Sendable {
         enum Work: Hashable, Sendable {
             /// A compaction by the log's own policy, which seals what is older than an age; `nil` seals nothing further.
             case compact(sealing: Duration?)
-            /// What is new goes into a tree.
+            /// What is new goes into a tree or a stream.
             case ship(Shipping)
         }
 
@@ -38,14 +39,29 @@ struct RecordConfiguration: Equatable, Sendable {
         var work = Work.compact(sealing: nil)
     }
 
-    /// The tree that a log is shipped to.
+    /// The tree or the stream that a log is shipped to.
     struct Shipping: Hashable, Sendable {
-        /// The folder.
-        let folder: String
+        /// What takes the events.
+        enum Target: Hashable, Sendable {
+            /// A tree, by the path of its folder.
+            case tree(String)
+            /// A stream, made on so many servers of a cluster.
+            case stream(StreamAccess, replicas: Int)
+        }
+
+        let target: Target
         /// The path of the key that signs; `nil` for none.
         var key: String?
         /// What the log calls itself; `nil` for the tree's own, or one of the identity.
         var origin: String?
+
+        /// The folder or the address.
+        var place: String {
+            switch target {
+            case .tree(let folder): folder
+            case .stream(let access, _): access.place
+            }
+        }
     }
 
     /// In the order of the file; each source of a log once.
@@ -92,7 +108,7 @@ struct RecordConfiguration: Equatable, Sendable {
                 throw reader.failure("\(place) has no path")
             }
             if let interval = try reader.compaction(log, place: place) {
-                guard !upkeeps.contains(where: { $0.log == path && $0.folder == nil }) else {
+                guard !upkeeps.contains(where: { $0.log == path && $0.shipping == nil }) else {
                     throw reader.failure("the log \(path) has compact twice")
                 }
                 let age = try reader.duration(log, "seal", place: place)
@@ -101,8 +117,11 @@ struct RecordConfiguration: Equatable, Sendable {
                 throw reader.failure("\(place): seal goes with compact, which seals while it rewrites the log")
             }
             if let upkeep = try reader.shipping(log, path, place: place) {
-                guard !upkeeps.contains(where: { $0.folder == upkeep.folder }) else {
-                    throw reader.failure("two logs are shipped to \(upkeep.folder ?? "")")
+                // A server has a stream for each log, unless the address names one.
+                let place = upkeep.shipping?.place ?? ""
+                let isShared = try NATSAddress.isAddress(place) && NATSAddress(place).stream == nil
+                guard isShared || !upkeeps.contains(where: { $0.shipping?.place == place }) else {
+                    throw reader.failure("two logs are shipped to \(place)")
                 }
                 upkeeps.append(upkeep)
             }
@@ -131,9 +150,9 @@ struct RecordConfiguration: Equatable, Sendable {
 }
 
 extension RecordConfiguration.Upkeep {
-    /// The folder that the log is shipped to; `nil` if it is compacted.
-    var folder: String? {
-        if case .ship(let shipping) = work { shipping.folder } else { nil }
+    /// Where the log is shipped to; `nil` if it is compacted.
+    var shipping: RecordConfiguration.Shipping? {
+        if case .ship(let shipping) = work { shipping } else { nil }
     }
 }
 
@@ -226,37 +245,12 @@ struct ConfigurationReader {
     }
 
     /// A duration, such as 30d; `nil` for none.
-    fileprivate func duration(_ mapping: JSONObject, _ name: String, place: String) throws -> Duration? {
+    func duration(_ mapping: JSONObject, _ name: String, place: String) throws -> Duration? {
         guard let text = try text(mapping, name, place: place) else { return nil }
         guard let duration = try? DurationText.parse(text) else {
             throw failure("\(place): \(name) is a duration, such as 30d")
         }
         return duration
-    }
-
-    /// The tree that a log is shipped to; `nil` for none.
-    fileprivate func shipping(
-        _ mapping: JSONObject,
-        _ log: String,
-        place: String
-    ) throws -> RecordConfiguration.Upkeep? {
-        guard let value = mapping["ship"], !value.isNull else { return nil }
-        let place = "\(place).ship"
-        guard let members = value.object else { throw failure("\(place) is no mapping with to") }
-        try check(members, knows: ["to", "every", "key", "origin"], place: place)
-        guard let folder = try path(members, "to", place: place) else { throw failure("\(place) has no to") }
-        guard let interval = try? DurationText.parse(text(members, "every", place: place) ?? "1m"),
-            interval >= .seconds(1)
-        else {
-            throw failure("\(place): every is a duration of a second or more, such as 30s")
-        }
-        let origin = try text(members, "origin", place: place)
-        let shipping = RecordConfiguration.Shipping(
-            folder: folder,
-            key: try path(members, "key", place: place),
-            origin: origin
-        )
-        return RecordConfiguration.Upkeep(log: log, interval: interval, work: .ship(shipping))
     }
 
     /// Reads one source. Addresses of directories and repositories are paths; all others are taken as they are.

@@ -106,7 +106,21 @@ final class Supervisor: Sendable {
         log[metadataKey: "log"] = "\(upkeep.log)"
         switch upkeep.work {
         case .compact(let age): await keepCompact(upkeep, sealing: age, log)
-        case .ship(let shipping): await keepShipped(upkeep, shipping, log)
+        case .ship(let shipping):
+            switch shipping.target {
+            case .tree(let folder): await keepShipped(upkeep, shipping, to: folder, log)
+            case .stream(let access, let replicas):
+                let stream = StreamUpkeep(
+                    log: upkeep.log,
+                    lookEach: upkeep.interval,
+                    shipping: shipping,
+                    access: access,
+                    replicas: replicas,
+                    options: options,
+                    notes: log
+                )
+                await stream.run(tools.clock)
+            }
         }
     }
 
@@ -114,16 +128,17 @@ final class Supervisor: Sendable {
     private func keepShipped(
         _ upkeep: RecordConfiguration.Upkeep,
         _ shipping: RecordConfiguration.Shipping,
+        to folder: String,
         _ log: Logger
     ) async {
         while !Task.isCancelled {
             do {
-                let result = try await ship(upkeep.log, shipping)
+                let result = try await ship(upkeep.log, shipping, to: folder)
                 if result.bundles > 0 {
                     let size = result.checkpoint.checkpoint.size
                     log.notice(
                         "shipped",
-                        metadata: ["events": "\(result.before) to \(size)", "to": "\(shipping.folder)"]
+                        metadata: ["events": "\(result.before) to \(size)", "to": "\(folder)"]
                     )
                 }
             } catch let error as EventLogError where error.code == .noLog {
@@ -135,11 +150,15 @@ final class Supervisor: Sendable {
         }
     }
 
-    private func ship(_ path: String, _ shipping: RecordConfiguration.Shipping) async throws -> LogShipment.Result {
+    private func ship(
+        _ path: String,
+        _ shipping: RecordConfiguration.Shipping,
+        to folder: String
+    ) async throws -> LogShipment.Result {
         let options = options
         return try await DetachedThread.result(stackBytes: 8 << 20) {
             let store = try EventStore.open(at: path, options: options)
-            return try LogShipment(of: store, to: shipping.folder).run(shipping.request())
+            return try LogShipment(of: store, to: folder).run(shipping.request())
         }
     }
 
