@@ -1,12 +1,13 @@
 import EventLog
 import Foundation
 import JSON
+import Shipping
 import TestSupport
 import Testing
 
 /// `ship`, `pull` and `events --follow` through a real server on this machine.
 @Suite(.hangGuard, .enabled(if: NATSServer.isThere, "needs nats-server, and a build with the trait NATS"))
-struct JetStreamTests {
+struct JetStreamTests: ShippingSuite {
     let folder: TemporaryDirectory
 
     init() throws {
@@ -14,27 +15,7 @@ struct JetStreamTests {
         try folder.makeLog(messages: 60)
     }
 
-    @discardableResult
-    private func done(_ arguments: String...) throws -> String {
-        let run = try ToolRun.run(arguments, in: folder)
-        #expect(run.exitCode == 0, "\(arguments): \(run.errors)")
-        return run.output
-    }
-
-    private func areSame(_ left: String, _ right: String) throws -> Bool {
-        try done("export", left, "-q").split(separator: "\n").dropFirst()
-            == done("export", right, "-q").split(separator: "\n").dropFirst()
-    }
-
-    private func append(_ number: Int, to log: String = "L") throws {
-        let member =
-            #""id":"\#(9000 + number)","channel_id":"10","author_id":"5","content":"more","created_at":"2026-03-01T12:00:01Z""#
-        try folder.write(
-            SampleCaptures.line(number, #"{"op":0,"s":\#(number),"t":"MESSAGE_CREATE","d":{\#(member)}}"#),
-            to: "more"
-        )
-        try done("ingest", log, "capture", "more", "--kind", "gateway", "--as", "more\(number)")
-    }
+    private func append(_ number: Int, to log: String = "L") throws { try append(number..<number + 1, to: log) }
 
     private func counts(_ output: String) throws -> JSONValue { try JSONValue.parse(output) }
 
@@ -70,6 +51,30 @@ struct JetStreamTests {
         #expect((again["published"]?.number?.int64 ?? 0) > 0)
         try done("pull", "copy", "--from", server.address)
         #expect(try areSame("L", "copy"))
+    }
+
+    /// Both ends are killed at any time, through a real server.
+    @Test func kills() throws {
+        try folder.makeLog(messages: 700)
+        let server = try NATSServer()
+        let rounds = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 2 : 150
+        try killBothEnds(
+            ["ship", "L", "--to", server.address, "-q"],
+            ["pull", "copy", "--from", server.address, "-q"],
+            rounds: rounds,
+            seed: 51
+        )
+    }
+
+    /// A pull that was killed once a redaction had taken effect leaves the old generation: the next one removes it, though nothing is new.
+    @Test func leftoversAreRemoved() throws {
+        let server = try NATSServer()
+        try done("ship", "L", "--to", server.address)
+        try done("pull", "copy", "--from", server.address)
+        let left = folder.path("copy/gone-000009")
+        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+        #expect(try done("pull", "copy", "--from", server.address).hasPrefix("the log has everything already: "))
+        #expect(!FileManager.default.fileExists(atPath: left))
     }
 
     /// Without a sender what is missing is named, and the exit code is 1; a sender that runs publishes it when it is asked.
@@ -142,6 +147,123 @@ struct JetStreamTests {
         let refused = try ToolRun.run(["pull", "copy", "--from", server.address, "--token-file", "wrong"], in: folder)
         #expect(refused.exitCode == 2 && !refused.errors.contains("wr0ng"), "\(refused.errors)")
     }
+
+    /// The table "Subjects and rights" of docs/ship.md: its rows for one end.
+    private func rights(of column: Int, stream: String, identity: String) throws -> (pub: [String], sub: [String]) {
+        let page = try String(contentsOf: PackageRoot.url.appending(path: "docs/ship.md"), encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") && $0.split(separator: "|").count == 4 }
+        var (publishing, subscribing): ([String], [String]) = ([], [])
+        for row in rows {
+            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            let subjects = cells[0].split(separator: "`").filter { $0.contains(".") }.map {
+                $0.replacingOccurrences(of: "SOURCE", with: "*")
+                    .replacingOccurrences(of: "eventlog.IDENTITY", with: "eventlog.\(identity)")
+                    .replacingOccurrences(of: "$JS.API.STREAM", with: "$JS.API.\u{1}")
+                    .replacingOccurrences(of: "STREAM", with: stream)
+                    .replacingOccurrences(of: "\u{1}", with: "STREAM")
+            }
+            if cells[column].contains("publishes") { publishing += subjects }
+            if cells[column].contains("subscribes") { subscribing += subjects }
+        }
+        return (publishing, subscribing)
+    }
+
+    /// Users with exactly the rights that the page lists: both ends work, and what else they try is denied by name.
+    @Test func leastRightsAreEnough() async throws {
+        let identity = try EventStore.open(at: folder.path("L")).identity.hexDigits
+        let stream = "eventlog-\(identity)"
+        let keys = NATSOperator()
+        for (number, name) in [(1, "sender"), (2, "receiver")] {
+            let rights = try rights(of: number + 1, stream: stream, identity: identity)
+            #expect(rights.pub.count > 3 && rights.sub.count > 1, "\(rights)")
+            try folder.write(
+                keys.credentials(number: UInt8(10 + number), publishing: rights.pub, subscribing: rights.sub),
+                to: name
+            )
+        }
+        let server = try NATSServer(keys.settings)
+        let sender = try ToolProcess(
+            ["ship", "L", "--to", server.address, "--credentials", "sender", "--follow"],
+            in: folder
+        )
+        try await until(sender) { $0.contains(" published, ") }
+        try done("pull", "copy", "--from", server.address, "--credentials", "receiver")
+        try append(1)
+        try done("pull", "copy", "--from", server.address, "--credentials", "receiver", "--arrival", "60s")
+        try done("redact", "L", "--match", "message 59", "--yes")
+        try await until(sender) { $0.contains(" from before a rewrite removed") }
+        try done("pull", "copy", "--from", "\(server.address)/\(stream)", "--credentials", "receiver")
+        #expect(try areSame("L", "copy"))
+        let compared = try done("verify", "copy", "--against", server.address, "--credentials", "receiver")
+        #expect(compared.contains("the sender's log at "))
+        #expect(sender.end(SIGINT).exitCode == 130)
+        // What is not theirs.
+        try append(2, to: "copy")
+        let denied = try ToolRun.run(
+            ["ship", "copy", "--to", server.address, "--credentials", "receiver"],
+            in: folder
+        )
+        #expect(denied.exitCode == 2 && denied.errors.contains("Permissions Violation"), "\(denied.errors)")
+        let nobody = try ToolRun.run(["pull", "other", "--from", server.address], in: folder)
+        #expect(nobody.exitCode == 2 && nobody.errors.contains("Authentication Violation"), "\(nobody.errors)")
+        let unnamed = try ToolRun.run(
+            ["pull", "other", "--from", server.address, "--credentials", "sender"],
+            in: folder
+        )
+        #expect(unnamed.exitCode == 2 && unnamed.errors.contains("Permissions Violation"), "\(unnamed.errors)")
+    }
+
+    /// A copy is compared with the stream, and with a sender that runs.
+    @Test func copiesAreCompared() throws {
+        let server = try NATSServer()
+        try done("ship", "L", "--to", server.address)
+        try done("pull", "copy", "--from", server.address)
+        let against = ["verify", "copy", "--against", server.address]
+        let same = try ToolRun.run(against, in: folder)
+        #expect(
+            same.exitCode == 0 && same.output.contains("the stream at nats://")
+                && same.output.contains(" has the same first ")
+        )
+        let head = try EventStore.open(at: folder.path("L")).read { $0.head.rawValue }
+        try append(1, to: "copy")
+        let ahead = try ToolRun.run(against + ["--json"], in: folder)
+        #expect(ahead.exitCode == 0 && ahead.output.contains(#""agrees":"\#(head)""#), "\(ahead.output)")
+        try append(2)
+        try done("ship", "L", "--to", server.address)
+        let fork = try ToolRun.run(against, in: folder)
+        #expect(fork.exitCode == 1 && fork.errors.contains("from sequence \(head + 1) on"), "\(fork.errors)")
+        let none = try ToolRun.run(["verify", "copy", "--against", server.address + "/nothing"], in: folder)
+        #expect(none.exitCode == 1, "\(none.errors)")
+    }
+
+    #if Recorders
+    /// What is recorded comes into the stream, also when the server was away.
+    @Test func recordersShipByThemselves() async throws {
+        try FileManager.default.createDirectory(atPath: folder.path("one"), withIntermediateDirectories: true)
+        try folder.write("first", to: "one/vibestatus-a.json")
+        let server = try NATSServer()
+        let source = "{kind: status, address: one, as: one, poll: true, interval: 20ms}"
+        try folder.write(
+            "logs: [{path: R, ship: {to: '\(server.address)', every: 1s}, sources: [\(source)]}]",
+            to: "c.yaml"
+        )
+        let recorder = try ToolProcess(["record", "--config", "c.yaml"], in: folder)
+        func arrives(_ text: String) async throws {
+            while true {
+                _ = try ToolRun.run(["pull", "copy", "--from", server.address], in: folder)
+                if try ToolRun.run(["events", "copy", "--payload"], in: folder).output.contains(text) { return }
+                try #require(recorder.isRunning, "\(recorder.errors)")
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        try await arrives("first")
+        server.stop()
+        try folder.write("second", to: "one/vibestatus-a.json")
+        try server.start()
+        try await arrives("second")
+        #expect(recorder.end(SIGTERM).exitCode == 143)
+    }
+    #endif
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "needs openssl"))
     func certificatesAreChecked() throws {
