@@ -13,17 +13,16 @@ import Testing
     private static let rounds: UInt64 = isLong ? 50 : 1
 
     /// Compacts a log of the events of an app's scenarios three times, at random points, with fewer and fewer messages. Each
-    /// tail has events of before again, and others.
+    /// tail has events of before again, and others: versions that are no newer, which bring nothing back. Newer ones are in the logs of
+    /// `CompactionModelTests`, and below.
     @Test(arguments: ["retrocast", "vibechannel", "sidebar", ""])
     func whatIsLeftGoesOnAsPromised(app: String) throws {
         let lists = try EventStream.lists(of: app)
         try #require(!lists.isEmpty, "\(app) has scenarios")
-        let live = try (1...Self.rounds).map { try checkOneLog(of: lists, seed: $0) }
-        #expect(!Self.isLong || live.reduce(0, +) > 10, "\(app): \(live)")
+        for seed in 1...Self.rounds { try checkOneLog(of: lists, seed: seed) }
     }
 
-    /// Returns how many messages were dropped and are live again in the end.
-    private func checkOneLog(of lists: [[RecordedEvent]], seed: UInt64) throws -> Int {
+    private func checkOneLog(of lists: [[RecordedEvent]], seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let store = try EventStore.openOrCreate(at: directory.path("L"))
         var random = SeededGenerator(seed: seed ^ 0xDEAD)
@@ -51,9 +50,7 @@ import Testing
             #expect(again.events.before == again.events.after, "seed \(seed): a second compaction drops nothing")
         }
         _ = try store.append(drafts)
-        guard var state = try goOn(promised, in: store, "seed \(seed), at the end") else { return 0 }
-        let document = state.document()
-        return (document["messages"]?.array ?? []).count { $0["compacted"]?.bool == true }
+        _ = try goOn(promised, in: store, "seed \(seed), at the end")
     }
 
     /// An app that a decoder file reads states versions by their own numbers.

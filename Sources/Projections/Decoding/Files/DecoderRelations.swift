@@ -67,6 +67,13 @@ struct DecoderRelations: Codable, Sendable {
         entries[id] = Entry(deed: deed, sequence: sequence)
     }
 
+    /// Notes that an event came before the message that it names, if a compaction's facts tell of a later event that stated
+    /// it. It waited when all events were there, so that every compaction keeps it alike.
+    mutating func noteOrder(of id: EntityID, at sequence: UInt64, before message: EntityID) {
+        guard let entry = entries[message], entry.isTold, entry.sequence > sequence else { return }
+        entries[id]?.hasWaited = true
+    }
+
     /// Keeps an edit or a reaction until its message comes.
     mutating func wait(_ waiting: Waiting, by id: EntityID, for message: EntityID, at sequence: UInt64) {
         self.waiting[message, default: []].append(WaitingEntry(id: id, waiting: waiting, sequence: sequence))

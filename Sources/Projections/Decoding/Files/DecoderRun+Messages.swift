@@ -77,6 +77,7 @@ extension DecoderRun {
             if context.rules.contains(.editOfUnseenMakesAMessage) { changes.append(.message(.written(write))) }
             return decoder.relations.wait(.edit(write, author: author), by: own, for: key.id, at: sequence)
         }
+        decoder.relations.noteOrder(of: own, at: sequence, before: key.id)
         if target == key, known == author { changes.append(.message(.written(write))) }
     }
 
@@ -143,6 +144,7 @@ extension DecoderRun {
             guard case .message? = decoder.relations.deed(of: message) else {
                 return decoder.relations.wait(.reaction(emoji: emoji, user: user), by: own, for: message, at: sequence)
             }
+            decoder.relations.noteOrder(of: own, at: sequence, before: message)
         }
         let isPresent = reader.effect.operation == .add
         changes.append(.message(.reactions(key, .set(.init(emoji: emoji, user: user), isPresent: isPresent))))

@@ -6,11 +6,11 @@ struct DecoderRun {
     var changes: [Change]
     var context: FoldContext
     /// The things of sets that this event has stated.
-    private var stated: [FileDecoder.SetName: Set<FileDecoder.Member>] = [:]
+    private var stated: [DecoderSets.Name: Set<DecoderSets.Member>] = [:]
     /// The sets that this event states as a whole, in the order of the rule's steps.
-    private var snapshots: [FileDecoder.SetName] = []
+    private var snapshots: [DecoderSets.Name] = []
     /// The same, to find one.
-    private var known: Set<FileDecoder.SetName> = []
+    private var known: Set<DecoderSets.Name> = []
     /// The last thing that this event has put in front of the one that a token of a channel stands for.
     var foremost: [MessageKey: EntityID] = [:]
     /// How many issues were left out.
@@ -168,10 +168,10 @@ struct DecoderRun {
         }
     }
 
-    private func setName(_ effect: DecoderEffect, _ scope: DecoderScope) -> FileDecoder.SetName? {
+    private func setName(_ effect: DecoderEffect, _ scope: DecoderScope) -> DecoderSets.Name? {
         guard let set = effect.set else { return nil }
         let scopeText = set.scope.map { scope.value($0)?.writtenText ?? "" } ?? ""
-        return FileDecoder.SetName(name: ExactText(set.name), scope: ExactText(scopeText))
+        return DecoderSets.Name(name: ExactText(set.name), scope: ExactText(scopeText))
     }
 
     /// The handle of an id; `nil`, with an issue, if it is no text or number.
@@ -186,11 +186,11 @@ struct DecoderRun {
     /// Notes that a thing of a set was stated, or is gone.
     mutating func note(_ effect: DecoderEffect, _ scope: DecoderScope, _ first: EntityID, _ second: EntityID) {
         guard let name = setName(effect, scope) else { return }
-        let member = FileDecoder.Member(subject: effect.subject.number, first: first, second: second)
+        let member = DecoderSets.Member(subject: effect.subject.number, first: first, second: second)
         if effect.operation == .delete {
-            decoder.sets[name]?[member] = nil
+            decoder.sets.remove(member, from: name, at: context.event.sequence.rawValue)
         } else {
-            decoder.sets[name, default: [:]][member] = context.event.sequence.rawValue
+            decoder.sets.state(member, in: name, at: context.event.sequence.rawValue)
             stated[name, default: []].insert(member)
         }
     }
@@ -198,8 +198,8 @@ struct DecoderRun {
     /// Notes that an event names a thing that it does not state: if the set holds it, a snapshot does not leave it out.
     mutating func stay(_ effect: DecoderEffect, _ scope: DecoderScope, _ first: EntityID, _ second: EntityID) {
         guard let name = setName(effect, scope) else { return }
-        let member = FileDecoder.Member(subject: effect.subject.number, first: first, second: second)
-        if decoder.sets[name]?[member] != nil { stated[name, default: []].insert(member) }
+        let member = DecoderSets.Member(subject: effect.subject.number, first: first, second: second)
+        if decoder.sets.holds(member, in: name) { stated[name, default: []].insert(member) }
     }
 
     // MARK: - Snapshots
@@ -211,20 +211,21 @@ struct DecoderRun {
         }
         for name in snapshots where !context.rules.contains(.snapshotRemovesNothing) {
             let here = stated[name] ?? []
-            Steps.count(decoder.sets[name]?.count ?? 0)
-            let gone = (decoder.sets[name] ?? [:]).keys.filter { !here.contains($0) }.sorted { left, right in
+            let members = decoder.sets.members(of: name)
+            Steps.count(members.count)
+            let gone = members.filter { !here.contains($0) }.sorted { left, right in
                 left.first == right.first
                     ? context.names.precedes(left.second, right.second)
                     : context.names.precedes(left.first, right.first)
             }
             for member in gone {
-                decoder.sets[name]?[member] = nil
+                decoder.sets.remove(member, from: name, at: context.event.sequence.rawValue)
                 changes.append(contentsOf: removal(of: member))
             }
         }
     }
 
-    private mutating func removal(of member: FileDecoder.Member) -> [Change] {
+    private mutating func removal(of member: DecoderSets.Member) -> [Change] {
         switch DecoderEffect.Subject(number: member.subject) {
         case .message?:
             let key = MessageKey(channel: member.first, id: member.second)

@@ -9,19 +9,6 @@ import Kinds
 /// state; the newest version of each item and row; places in the remote's order; what was kept of
 /// earlier events. A compaction keeps the events of sets, items, rows and kept values, and stores the rest as facts.
 struct FileDecoder: SourceDecoder {
-    /// A thing of a set: a message, or a channel or item, whose `second` is none, or a user in a scope.
-    struct Member: Codable, Hashable, Sendable {
-        let subject: UInt8
-        let first: EntityID
-        let second: EntityID
-    }
-
-    /// A set and its scope.
-    struct SetName: Codable, Hashable, Sendable {
-        let name: ExactText
-        let scope: ExactText
-    }
-
     /// What is known of an item beside its list's state.
     struct ItemMemory: Codable, Sendable {
         var list: EntityID
@@ -55,8 +42,8 @@ struct FileDecoder: SourceDecoder {
     private var seen = DecoderSeenKeys()
     /// The last number of the session, if the file has one that grows.
     private var lastNumber: Int64?
-    /// The things of each set, with the last event that stated each.
-    var sets: [SetName: [Member: UInt64]] = [:]
+    /// The things that snapshots state as a whole.
+    var sets = DecoderSets()
     var items: [EntityID: ItemMemory] = [:]
     /// By table and id.
     var rows: [MessageKey: RowMemory] = [:]
@@ -123,7 +110,7 @@ struct FileDecoder: SourceDecoder {
 
     /// Forgets what was seen and stated, as a client does that begins anew. What was deleted for ever stays so.
     mutating func forget() {
-        (seen, lastNumber, sets, stated) = (DecoderSeenKeys(), nil, [:], [])
+        (seen, lastNumber, sets, stated) = (DecoderSeenKeys(), nil, DecoderSets(), [])
         items = items.filter { $0.value.isGone }
     }
 
@@ -253,7 +240,7 @@ struct FileDecoder: SourceDecoder {
     // MARK: - Compactions
 
     func collectNeeded(into sequences: inout SequenceSet) {
-        for members in sets.values { for sequence in members.values { sequences.insert(sequence) } }
+        sets.collectNeeded(into: &sequences)
         for item in items.values { sequences.insert(item.sequence) }
         for row in rows.values { sequences.insert(row.sequence) }
         relations.collectNeeded(into: &sequences)
@@ -263,14 +250,7 @@ struct FileDecoder: SourceDecoder {
 
     func normalForm(names: Names, into take: (JSONValue) -> Void) {
         take(facts(keeping: [], names: names, all: true))
-        let sets = sets.map { (name: $0.key.name.string, scope: $0.key.scope.string, members: $0.value) }
-            .sorted { ExactText.precedes($0.name + "/" + $0.scope, $1.name + "/" + $1.scope) }
-        for (name, scope, members) in sets where !members.isEmpty {
-            let texts = members.keys.map { member in
-                "\(member.subject)/\(names.text(member.first))/\(names.text(member.second))"
-            }
-            take(.array([.string(name), .string(scope), .array(texts.sorted().map { .string($0) })]))
-        }
+        sets.normalForm(names: names, into: take)
         take(relations.waitingForm(names))
         if let form = kept.normalForm { take(form) }
         take(.array(stated.map { names.text($0) }.sorted().map { .string($0) }))
@@ -295,11 +275,13 @@ struct FileDecoder: SourceDecoder {
     private func facts(keeping kept: SequenceSet, names: Names, all: Bool) -> JSONValue {
         let related = relations.facts(keeping: kept, names: names, all: all)
         let placed = places.facts(names)
-        if seen.isEmpty, lastNumber == nil, related.isEmpty, placed.isEmpty { return .null }
+        let left = all ? [] : sets.facts(keeping: kept, names: names)
+        if seen.isEmpty, lastNumber == nil, related.isEmpty, placed.isEmpty, left.isEmpty { return .null }
         return .object([
             "upTo": all ? nil : .string(String(max(upTo, last))),
             "relations": related.isEmpty ? nil : .array(related),
             "places": placed.isEmpty ? nil : .array(placed),
+            "left": left.isEmpty ? nil : .array(left),
             "lastNumber": lastNumber.map { .int($0) },
             "seen": .array(seen.all.map { .array([$0.key.normalForm, .string(String($0.sequence))]) }),
         ])
@@ -314,6 +296,7 @@ struct FileDecoder: SourceDecoder {
         lastNumber = facts["lastNumber"]?.number?.int64
         try relations.load(facts: facts["relations"], names: &names)
         try places.load(facts: facts["places"], names: &names)
+        try sets.load(facts: facts["left"], names: &names)
         for fact in list {
             guard let hash = fact.array?.first?.string.flatMap({ UInt128($0) }),
                 let sequence = fact.array?.last?.string.flatMap({ UInt64($0) })

@@ -1,0 +1,114 @@
+import EventLog
+
+/// The things of the sets that snapshots state as a whole.
+///
+/// A compaction keeps the events that stated them last. Another event that it keeps may have stated a thing that left its set
+/// later, by an event that goes: facts tell of those.
+struct DecoderSets: Codable, Sendable {
+    /// A thing of a set: a message, or a channel or item, whose `second` is none, or a user in a scope.
+    struct Member: Codable, Hashable, Sendable {
+        let subject: UInt8
+        let first: EntityID
+        let second: EntityID
+    }
+
+    /// A set and its scope.
+    struct Name: Codable, Hashable, Sendable {
+        let name: ExactText
+        let scope: ExactText
+    }
+
+    /// With the last event that stated each.
+    private var members: [Name: [Member: UInt64]] = [:]
+    /// The things that are in a set no more, with the event that took each out.
+    private var left: [Name: [Member: UInt64]] = [:]
+
+    /// The things of a set, in any order.
+    func members(of name: Name) -> [Member] { members[name].map { Array($0.keys) } ?? [] }
+
+    func holds(_ member: Member, in name: Name) -> Bool { members[name]?[member] != nil }
+
+    /// Notes that an event states a thing.
+    mutating func state(_ member: Member, in name: Name, at sequence: UInt64) {
+        if let end = left[name]?[member] {
+            if end > sequence { return }
+            left[name]?[member] = nil
+        }
+        members[name, default: [:]][member] = sequence
+    }
+
+    /// Notes that a thing is in the set no more.
+    mutating func remove(_ member: Member, from name: Name, at sequence: UInt64) {
+        members[name]?[member] = nil
+        left[name, default: [:]][member] = max(left[name]?[member] ?? 0, sequence)
+    }
+
+    // MARK: - Compactions
+
+    func collectNeeded(into sequences: inout SequenceSet) {
+        for members in members.values { for sequence in members.values { sequences.insert(sequence) } }
+    }
+
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
+        for (name, members) in Self.sorted(members) where !members.isEmpty {
+            let texts = members.keys.map { member in
+                "\(member.subject)/\(names.text(member.first))/\(names.text(member.second))"
+            }
+            take(
+                .array([
+                    .string(name.name.string), .string(name.scope.string), .array(texts.sorted().map { .string($0) }),
+                ])
+            )
+        }
+    }
+
+    /// One fact for each thing that left a set by an event that is not kept.
+    func facts(keeping kept: SequenceSet, names: Names) -> [JSONValue] {
+        Self.sorted(left).flatMap { name, members in
+            members.filter { !kept.contains($0.value) }
+                .map {
+                    (
+                        subject: $0.key.subject, first: names.text($0.key.first), second: names.text($0.key.second),
+                        $0.value
+                    )
+                }
+                .sorted { left, right in
+                    ExactText.precedes(
+                        "\(left.subject)/\(left.first)/\(left.second)",
+                        "\(right.subject)/\(right.first)/\(right.second)"
+                    )
+                }
+                .map { subject, first, second, sequence in
+                    .array([
+                        .string(name.name.string), .string(name.scope.string), .int(Int(subject)), .string(first),
+                        .string(second), .string(String(sequence)),
+                    ])
+                }
+        }
+    }
+
+    mutating func load(facts: JSONValue?, names: inout Names) throws {
+        for fact in facts?.array ?? [] {
+            let parts = fact.array ?? []
+            guard parts.count == 6, let name = parts[0].string, let scope = parts[1].string,
+                let subject = parts[2].number?.int64.flatMap({ UInt8(exactly: $0) }), let first = parts[3].string,
+                let second = parts[4].string, let sequence = parts[5].string.flatMap({ UInt64($0) })
+            else { throw ProjectionError.facts("a thing that left a set has another form") }
+            let member = Member(
+                subject: subject,
+                first: names.id(first),
+                second: second.isEmpty ? .none : names.id(second)
+            )
+            left[Name(name: ExactText(name), scope: ExactText(scope)), default: [:]][member] = sequence
+        }
+    }
+
+    private static func sorted(_ sets: [Name: [Member: UInt64]]) -> [(Name, [Member: UInt64])] {
+        sets.sorted {
+            ExactText.precedes(
+                $0.key.name.string + "/" + $0.key.scope.string,
+                $1.key.name.string + "/" + $1.key.scope.string
+            )
+        }.map { ($0.key, $0.value) }
+    }
+}
