@@ -11,7 +11,7 @@ public struct Report {
     private let write: ([UInt8]) throws -> Void
 
     /// The lines between which `ReportInput` finds the export.
-    static let exportBegins = line(beginning: .export)
+    static let exportBegins = [line(beginning: .export), line(beginning: .log)]
     static let ends = "</script>"
 
     /// - Parameter write: Takes the file in pieces.
@@ -71,7 +71,8 @@ public struct Report {
                 switch self {
                 case .steps:
                     [
-                        PackageResources.data_js, PackageResources.served_js, PackageResources.axis_js,
+                        PackageResources.data_js, PackageResources.chunked_js, PackageResources.served_js,
+                        PackageResources.filed_js, PackageResources.axis_js,
                         PackageResources.work_js, PackageResources.chat_js, PackageResources.event_js,
                         PackageResources.finds_js, PackageResources.page_js,
                     ]
@@ -84,7 +85,7 @@ public struct Report {
 
     /// A block of data of a page, by its id.
     package enum Block: String {
-        case export, steps, other, audit
+        case export, steps, other, log, index, audit
     }
 
     /// Writes everything before the blocks of data. The page's elements come from here, its title from outside.
@@ -115,6 +116,8 @@ public struct Report {
         private let write: ([UInt8]) throws -> Void
         private var piece: [UInt8] = []
         private var isOpen = false
+        /// How many pieces were written.
+        package private(set) var pieceCount = 0
 
         fileprivate init(_ block: Block, _ write: @escaping ([UInt8]) throws -> Void) {
             (self.block, self.write) = (block, write)
@@ -126,9 +129,14 @@ public struct Report {
             if piece.count >= Report.pieceBytes { try writePiece() }
         }
 
+        /// Ends the piece, if one was begun.
+        package mutating func endPiece() throws {
+            if !piece.isEmpty { try writePiece() }
+        }
+
         /// Writes the rest.
         package mutating func end() throws {
-            if !piece.isEmpty { try writePiece() }
+            try endPiece()
             if isOpen { try write(Array((Report.ends + "\n").utf8)) }
         }
 
@@ -136,6 +144,7 @@ public struct Report {
             let head = isOpen ? "" : Report.line(beginning: block) + "\n"
             isOpen = true
             try write(Array((head + Base64.encode(try Gzip.compressed(piece)) + "\n").utf8))
+            pieceCount += 1
             piece.removeAll(keepingCapacity: true)
         }
     }
@@ -188,7 +197,7 @@ public struct ReportInput {
     /// - Throws: `EventLogError` with code `io` if it holds something else, or lines of more than 256 MiB.
     public mutating func lines(of line: [UInt8]) throws -> [[UInt8]] {
         guard isWithin else {
-            isWithin = line.elementsEqual(Report.exportBegins.utf8)
+            isWithin = Report.exportBegins.contains { line.elementsEqual($0.utf8) }
             return []
         }
         isWithin = !line.starts(with: Array(Report.ends.utf8))
@@ -196,9 +205,9 @@ public struct ReportInput {
         guard let member = line.withUnsafeBytes({ Base64.decode($0) }) else {
             throw EventLogError(.io, operation: "decompress", object: "", reason: "it is no base64")
         }
-        return try Gzip.decompressed(member, bytesMax: Self.pieceBytesMax).split(separator: UInt8(ascii: "\n")).map(
-            Array.init
-        )
+        // Lines of steps, which an export has none of, begin with a space.
+        return try Gzip.decompressed(member, bytesMax: Self.pieceBytesMax).split(separator: UInt8(ascii: "\n"))
+            .filter { $0.first != UInt8(ascii: " ") }.map(Array.init)
     }
 
     /// A line of an export has at most 128 MiB.

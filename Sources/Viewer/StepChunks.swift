@@ -8,25 +8,28 @@ package import Projections
 /// Keeps the state behind the last chunk, from which the next one is made.
 package struct StepChunks: Sendable {
     /// The most events of a chunk.
-    package static let eventsMax: UInt64 = 64
+    package static let eventsMax: UInt64 = 32
 
     private let title: String
     private let reading: String
     private let options: ReplayOptions
+    /// Where the state before a chunk may be folded from.
+    private let points: StatePoints?
     /// The state behind the last chunk, and the generation of the log that it was folded from.
     private var walk: (steps: StepWalk, generation: UInt32)?
 
     /// - Parameters:
     ///   - title: What the page calls the log.
     ///   - reading: The name of the profile that `options` read by.
-    package init(title: String, reading: String, options: ReplayOptions) {
-        (self.title, self.reading, self.options) = (title, reading, options)
+    ///   - points: States that were folded with the same options; `nil` for none.
+    package init(title: String, reading: String, options: ReplayOptions, points: StatePoints? = nil) {
+        (self.title, self.reading, self.options, self.points) = (title, reading, options, points)
     }
 
     /// Writes the header, the state before the events as far as it is in the window, and for each event its step and its line
     /// of an export.
     ///
-    /// Cost: events since the nearest kept state, unless the chunk follows the last one; then what `StepWalk.stretch` and
+    /// Cost: events since the nearest kept state or one of `points`, unless the chunk follows the last one; then what `StepWalk.stretch` and
     /// `LogState.window` take.
     ///
     /// - Parameters:
@@ -46,7 +49,12 @@ package struct StepChunks: Sendable {
         if let walk, walk.generation == session.generationNumber, walk.steps.sequence == before {
             steps = walk.steps
         } else {
-            steps = StepWalk(from: try Replay.logState(of: session, through: before, options: options))
+            // Two whole states less while the next one is folded.
+            walk = nil
+            let known = points?.nearest(through: before, in: session)
+            steps = StepWalk(
+                from: try Replay.logState(of: session, through: before, from: known, options: options)
+            )
         }
         // Held by nobody else while it is folded, or it would be copied; and of no use once that fails.
         walk = nil
@@ -93,19 +101,7 @@ package struct StepChunks: Sendable {
         _ session: borrowing ReadSession
     ) throws -> JSONObject {
         var header = try header(range, of: session)
-        header["places"] = .array(
-            window.places.map { place in
-                .object([
-                    "place": .string(place.name.text), "count": .int(place.count),
-                    "hidden": place.hidden.map { .int($0) },
-                ])
-            }
-        )
-        var hidden = JSONObject()
-        for (thing, count) in window.hidden.sorted(by: { $0.key.description < $1.key.description }) {
-            hidden[thing.description] = .int(count)
-        }
-        header["hidden"] = .object(hidden)
+        window.describe(in: &header)
         return header
     }
 
@@ -120,5 +116,24 @@ package struct StepChunks: Sendable {
             try write(writer.line(event))
             return true
         }
+    }
+}
+
+extension StateWindow {
+    /// Adds to the header of a chunk what the window leaves out.
+    func describe(in header: inout JSONObject) {
+        header["places"] = .array(
+            places.map { place in
+                .object([
+                    "place": .string(place.name.text), "count": .int(place.count),
+                    "hidden": place.hidden.map { .int($0) },
+                ])
+            }
+        )
+        var hidden = JSONObject()
+        for (thing, count) in self.hidden.sorted(by: { $0.key.description < $1.key.description }) {
+            hidden[thing.description] = .int(count)
+        }
+        header["hidden"] = .object(hidden)
     }
 }

@@ -83,12 +83,20 @@ public struct Steps {
             return true
         }
         try walk.endAll(to: write)
+        try write(line(ending(of: session, gaps: gaps)))
+    }
+
+    /// The members of the last line: gaps, and the connections that the events up to the last step name.
+    func ending(
+        of session: borrowing ReadSession,
+        gaps: [(source: SourceName, gap: Gap)]
+    ) throws -> JSONObject {
         var links = ConnectionLinks()
         try session.forEachEvent(in: SequenceNumber(1)...range.upperBound) { event in
             links.take(event)
             return true
         }
-        try write(line(["gaps": .array(gaps.map { Self.json($0.source, $0.gap) }), "connections": links.json]))
+        return ["gaps": .array(gaps.map { Self.json($0.source, $0.gap) }), "connections": links.json]
     }
 
     /// Writes the steps of this log under the names of another one's, without gaps. The range of the steps counts for the header
@@ -124,7 +132,7 @@ public struct Steps {
         ])
     }
 
-    private func header(of session: borrowing ReadSession) throws -> JSONObject {
+    func header(of session: borrowing ReadSession) throws -> JSONObject {
         [
             "format": .string(Self.format), "title": .string(title), "profile": .string(reading),
             "from": .string(range.lowerBound.description), "to": .string(range.upperBound.description),

@@ -15,49 +15,6 @@ struct ViewPageTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// A log of three channels with so many messages, edits and deletions, and a gap.
-    private func makeLog(_ name: String, events: Int, seed: UInt64 = 3) throws {
-        var random = SeededGenerator(seed: seed)
-        var lines = [SampleCaptures.line(0, #"{"op":10,"d":{"heartbeat_interval":45000}}"#)]
-        for channel in 10...12 {
-            let frame =
-                #"{"op":0,"s":1,"t":"CHANNEL_CREATE","d":{"id":"\#(channel)","type":0,"name":"room \#(channel)","guild_id":"1","position":0,"topic":""}}"#
-            lines.append(SampleCaptures.line(channel, frame))
-        }
-        var live: [(channel: Int, id: Int)] = []
-        for number in 0..<events {
-            let draw = Int.random(in: 0..<100, using: &random)
-            let frame: String
-            if draw < 60 || live.isEmpty {
-                let message = (channel: Int.random(in: 10...12, using: &random), id: 1000 + number)
-                live.append(message)
-                frame = Self.message(message, number, "MESSAGE_CREATE", #""content":"words \#(number)""#)
-            } else {
-                let place = Int.random(in: 0..<live.count, using: &random)
-                let edit = #""content":"new \#(number)","edited_at":"2026-02-01T00:00:\#(10 + number % 50)Z""#
-                frame =
-                    draw < 85
-                    ? Self.message(live[place], number, "MESSAGE_UPDATE", edit)
-                    : #"{"op":0,"s":\#(number),"t":"MESSAGE_DELETE","d":{"id":"\#(live[place].id)","channel_id":"\#(live[place].channel)"}}"#
-                if draw >= 85 { live.remove(at: place) }
-            }
-            lines.append(SampleCaptures.line(20 + number, frame))
-        }
-        try folder.write(lines.joined(), to: "capture")
-        let run = try ToolRun.run(
-            ["ingest", name, "capture", "capture", "--kind", "gateway", "--as", "guild"],
-            in: folder
-        )
-        #expect(run.exitCode == 0, "\(run.errors)")
-    }
-
-    private static func message(_ message: (channel: Int, id: Int), _ number: Int, _ kind: String, _ more: String)
-        -> String
-    {
-        #"{"op":0,"s":\#(number),"t":"\#(kind)","d":{"id":"\#(message.id)","channel_id":"\#(message.channel)","author_id":"7","author_username":"ada","#
-            + #""created_at":"2026-01-01T00:00:00Z",\#(more)}}"#
-    }
-
     /// A `view` that serves, and the address that it printed.
     private func serve(_ arguments: [String]) async throws -> (view: ToolProcess, address: String) {
         let view = try ToolProcess(["view"] + arguments, in: folder)
@@ -65,54 +22,25 @@ struct ViewPageTests {
         return (view, String(view.output.split(whereSeparator: \.isNewline).first ?? ""))
     }
 
-    /// What the page shows: the count of each place, and of the shown channel the rows and how many are left out before each
-    /// and behind the last.
-    private static let shown = """
-        (() => {
-          const places = [...document.querySelectorAll("#places button")].map((button) => button.textContent);
-          const rows = [...document.querySelectorAll("#content ol.messages > li")].map((item) => {
-            if (item.dataset.hidden) return ["hidden", item.dataset.hidden];
-            if (!item.dataset.entity) return ["more", item.textContent];
-            const text = item.querySelector("p.text").cloneNode(true);
-            if (!item.classList.contains("gone")) text.querySelectorAll("del").forEach((gone) => gone.remove());
-            return [item.classList.contains("gone") ? "gone" : "live", item.dataset.entity, text.textContent];
-          });
-          return { places, rows, event: document.querySelector("#event h2").textContent, payload: document.getElementById("payload")?.textContent };
-        })()
-        """
-
     /// At drawn points, on both sides of chunks, the rows that are shown are those of a replay there, in its order; and what is
     /// left out is as many as the state has besides.
     @Test func theServedPageShowsWhatAReplayGives() async throws {
-        try makeLog("L", events: 900)
+        try ShownPage.makeLog("L", events: 900, in: folder)
         let (view, address) = try await serve(["L"])
         let browser = try Browser(in: folder.url.path)
         try browser.show(page: address)
-        let store = try EventStore.open(at: folder.path("L"))
-        let head = try store.read { Int($0.head.rawValue) }
+        let head = try #require(try browser.value("page.timeline.last") as? Int)
         var random = SeededGenerator(seed: 11)
-        let borders = [63, 64, 65, 66, 128, 129, 256, 257, 768, 769, 1, 2, head]
+        let borders = [31, 32, 33, 34, 64, 65, 256, 257, 768, 769, 1, 2, head]
         let points = borders + (0..<190).map { _ in Int.random(in: 1...head, using: &random) }
-        for (number, point) in points.enumerated() {
-            // Some with all rows.
-            let rows = number % 4 == 0 ? 2000 : 200
-            let script = "await page.goTo('\(point)'); page.shownMax = \(rows); await page.show(page.timeline.position)"
-            try browser.value("(async () => { \(script); })()")
-            let shown = try #require(try browser.value(Self.shown) as? [String: Any])
-            #expect(shown["event"] as? String == "Event \(point)")
-            let payload = try store.read { try $0.event(at: SequenceNumber(UInt64(point)))?.payload }
-            let text = (shown["payload"] as? String ?? "").filter { !$0.isWhitespace }
-            #expect(text == String(decoding: payload ?? [], as: UTF8.self).filter { !$0.isWhitespace })
-            let state = try store.read { try Replay.logState(of: $0, through: SequenceNumber(UInt64(point))) }
-            try Self.check(shown, state, hasAll: rows > 200, "at \(point)")
-        }
+        try ShownPage.check(browser, at: points, of: folder)
         #expect(try browser.value("page.timeline.chunks.length <= 8") as? Bool == true)
         #expect(view.isRunning)
     }
 
     /// Beside the log stands what it would be had an event never arrived: at drawn points as a replay without it has it.
     @Test func anEventIsLeftOutBesideTheLog() async throws {
-        try makeLog("L", events: 300)
+        try ShownPage.makeLog("L", events: 300, in: folder)
         let (view, address) = try await serve(["L"])
         let browser = try Browser(in: folder.url.path)
         try browser.show(page: address)
@@ -151,42 +79,9 @@ struct ViewPageTests {
         #expect(differences > 0 && view.isRunning)
     }
 
-    private static func check(_ shown: [String: Any], _ state: LogState, hasAll: Bool, _ comment: String) throws {
-        var state = state
-        let document = state.document(DocumentOptions())
-        let places = try #require(shown["places"] as? [String])
-        let live = (document["messages"]?.array ?? []).map { row in
-            ["message:guild/\(row["channel"]?.string ?? "")/\(row["id"]?.string ?? "")", row["content"]?.string ?? ""]
-        }
-        let gone = (document["deletedMessages"]?.array ?? []).map { $0["channel"]?.string ?? "" }
-        for channel in 10...12 {
-            let count = live.count { $0[0].hasPrefix("message:guild/\(channel)/") }
-            let isKnown = document["channels"]?.array?.contains { $0["id"]?.string == String(channel) } ?? false
-            if isKnown || count > 0 {
-                #expect(places.contains("guild / room \(channel) \(count)"), "\(comment): \(places)")
-            }
-        }
-        let rows = try #require(shown["rows"] as? [[String]])
-        guard let channel = rows.first(where: { $0.count == 3 })?[1].split(separator: "/")[1] else { return }
-        let expected = live.filter { $0[0].hasPrefix("message:guild/\(channel)/") }
-        let found = rows.filter { $0[0] == "live" }.map { Array($0.dropFirst()) }
-        var rest = expected[...]
-        for row in found {
-            let place = rest.firstIndex(of: row)
-            #expect(place != nil, "\(comment): \(row)")
-            rest = rest.suffix(from: (place ?? rest.startIndex - 1) + 1)
-        }
-        let goneCount = gone.count { $0 == String(channel) }
-        let hidden = rows.filter { $0[0] == "hidden" }.compactMap { Int($0[1]) }.reduce(0, +)
-        let more = rows.filter { $0[0] == "more" }.compactMap { $0[1].split(separator: " ").first.flatMap { Int($0) } }
-        let all = found.count + rows.count { $0[0] == "gone" } + hidden + more.reduce(0, +)
-        #expect(all == expected.count + goneCount, "\(comment)")
-        if hasAll { #expect(found == expected && hidden == 0, "\(comment)") }
-    }
-
     /// Every key does what the table in `docs/steps.md` says.
     @Test func theKeysMove() async throws {
-        try makeLog("L", events: 300)
+        try ShownPage.makeLog("L", events: 300, in: folder)
         let (view, address) = try await serve(["L"])
         let browser = try Browser(in: folder.url.path)
         try browser.show(page: address)
@@ -237,8 +132,10 @@ struct ViewPageTests {
         try browser.press("?")
         #expect(try browser.value("document.getElementById('help').open") as? Bool == true)
         try browser.press("Escape")
-        try browser.press("+")
-        #expect(try browser.value("document.getElementById('speed').selectedIndex") as? Int == 4)
+        for (key, speed) in [("-", 2), ("+", 3), ("+", 4)] {
+            try browser.press(key)
+            #expect(try browser.value("document.getElementById('speed').selectedIndex") as? Int == speed)
+        }
         try browser.value("page.show(0)")
         try browser.press(" ")
         try browser.wait(for: "page.timeline.position > 3")
@@ -247,9 +144,65 @@ struct ViewPageTests {
         #expect(view.isRunning)
     }
 
+    /// What a pointer does: a click on the axis goes there, dragging zooms, buttons and the slider move, a place stays.
+    @Test func thePointerMoves() async throws {
+        try ShownPage.makeLog("L", events: 300, in: folder)
+        let (view, address) = try await serve(["L"])
+        let browser = try Browser(in: folder.url.path)
+        try browser.show(page: address)
+        try browser.wait(for: "page.axis.drawn !== undefined")
+        let last = try #require(try browser.value("page.timeline.last") as? Int)
+        let box = "document.getElementById('density').getBoundingClientRect()"
+        let left = try #require((try browser.value("\(box).left") as? NSNumber)?.doubleValue)
+        let top = try #require((try browser.value("\(box).top") as? NSNumber)?.doubleValue)
+        let width = try #require((try browser.value("\(box).width") as? NSNumber)?.doubleValue)
+        func drag(from start: Double, to end: Double) throws {
+            for (kind, part) in [("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end)] {
+                try browser.call(
+                    "Input.dispatchMouseEvent",
+                    [
+                        "type": kind, "x": left + part * width, "y": top + 10, "button": "left", "clickCount": 1,
+                        "buttons": kind == "mouseReleased" ? 0 : 1,
+                    ]
+                )
+            }
+        }
+        let middle = try #require(
+            try browser.value("page.axis.stepAt(0.5 * document.getElementById('density').clientWidth)") as? Int
+        )
+        try drag(from: 0.5, to: 0.5)
+        try browser.wait(for: "page.timeline.position === \(middle)")
+        try drag(from: 0.25, to: 0.75)
+        try browser.wait(for: "!page.axis.isWhole && page.axis.drawn.from === page.axis.range.from")
+        let range = try #require(try browser.value("[page.axis.range.from, page.axis.range.to]") as? [Int])
+        #expect(range[0] > 1 && range[0] < middle && range[1] > middle && range[1] < last)
+        for (button, test) in [
+            ("zoom-out", "page.axis.range.from < \(range[0])"), ("zoom-all", "page.axis.isWhole"),
+            ("zoom-in", "!page.axis.isWhole"), ("first", "page.timeline.position === 0"),
+            ("on", "page.timeline.position === 1"), ("last", "page.timeline.position === \(last)"),
+            ("back", "page.timeline.position === \(last - 1)"), ("help-open", "document.getElementById('help').open"),
+        ] {
+            try browser.value("document.getElementById('\(button)').click()")
+            try browser.wait(for: test)
+        }
+        try browser.press("Escape")
+        try browser.press("0")
+        try browser.wait(for: "page.axis.isWhole")
+        try browser.value(
+            "(() => { const slider = document.getElementById('slider'); slider.value = 40; slider.dispatchEvent(new Event('input')); })()"
+        )
+        try browser.wait(for: "page.timeline.position === 40")
+        try browser.value("document.querySelectorAll('#places button')[1].click()")
+        try browser.wait(for: "page.isPinned === true")
+        let place = try #require(try browser.value("page.place") as? String)
+        for _ in 0..<5 { try browser.value("page.move(1)") }
+        #expect(try browser.value("page.place") as? String == place)
+        #expect(view.isRunning)
+    }
+
     /// Proofs are checked in the page, histories and days are asked for, and what the log gains appears.
     @Test func theServerAnswersThePage() async throws {
-        try makeLog("L", events: 300)
+        try ShownPage.makeLog("L", events: 300, in: folder)
         let (view, address) = try await serve(["L"])
         let browser = try Browser(in: folder.url.path)
         try browser.show(page: address)
@@ -286,7 +239,7 @@ struct ViewPageTests {
 
     /// No control is without a name, also in dialogs and lists that open.
     @Test func everyControlHasAName() async throws {
-        try makeLog("L", events: 60)
+        try ShownPage.makeLog("L", events: 60, in: folder)
         let report = try ToolRun.run(["report", "L", "-o", "p.html", "--as-recorded"], in: folder)
         #expect(report.exitCode == 0, "\(report.errors)")
         let (view, address) = try await serve(["L"])
@@ -311,7 +264,7 @@ struct ViewPageTests {
     /// Four pictures of the page, as coarse grids of their brightness, are those in `Fixtures/pictures`.
     @Test(arguments: ["light", "dark"], [400, 1400])
     func thePageLooksAsItDid(scheme: String, width: Int) throws {
-        try makeLog("L", events: 60)
+        try ShownPage.makeLog("L", events: 60, in: folder)
         let report = try ToolRun.run(["report", "L", "-o", "p.html", "--as-recorded"], in: folder)
         #expect(report.exitCode == 0, "\(report.errors)")
         let browser = try Browser(in: folder.url.path, width: width)

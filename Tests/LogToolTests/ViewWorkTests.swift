@@ -45,7 +45,7 @@ struct ViewWorkTests {
         try browser.value("page.goTo('45')")
         try browser.press("b")
         try browser.value("page.goTo('20')")
-        try browser.value("page.work.bisect()")
+        try browser.press("B")
         try browser.wait(
             for: "document.getElementById('work-says').textContent.startsWith('The first bad event is 43 ')"
         )

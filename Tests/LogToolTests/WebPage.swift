@@ -7,11 +7,23 @@ import Testing
 
 /// A page that a command wrote: its blocks of data, its scripts under Node, its controls in a browser.
 enum WebPage {
-    /// The lines of a block of data.
+    /// The lines of a block of data. Of a page in chunks, the lines that the blocks `export` and `steps` of a page without
+    /// chunks would have.
     static func block(_ id: String, of page: String) throws -> [[String: Any]] {
-        try bytes(of: id, in: page).split(separator: UInt8(ascii: "\n")).map {
-            try #require(try JSONSerialization.jsonObject(with: Data($0)) as? [String: Any])
+        let isInChunks = page.contains("id=\"log\"") && ["export", "steps"].contains(id)
+        let lines = try bytes(of: isInChunks ? "log" : id, in: page).split(separator: UInt8(ascii: "\n"))
+            .filter { !isInChunks || ($0.first == UInt8(ascii: " ")) == (id == "steps") }
+            .map { try #require(try JSONSerialization.jsonObject(with: Data($0)) as? [String: Any]) }
+        guard isInChunks, id == "steps" else { return lines }
+        var index = try #require(try block("index", of: page).first)
+        let ending = Dictionary(
+            uniqueKeysWithValues: ["gaps", "connections"].map { ($0, index.removeValue(forKey: $0)) }
+        )
+        // Each chunk has a header and the state before it; the first one's is that of the whole.
+        let steps = lines.enumerated().filter { place, line in
+            line["format"] == nil && (place == 1 || lines[place - 1]["format"] == nil)
         }
+        return [index] + steps.map(\.element) + [ending.compactMapValues { $0 }]
     }
 
     /// A block of data, decompressed.

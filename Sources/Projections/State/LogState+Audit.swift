@@ -51,13 +51,18 @@ extension LogState {
         _ body: (AuditEntry) throws -> Void
     ) rethrows {
         var places = LastPlaces(last)
+        var read: HistorySection?
         for thing in auditCandidates(of: kinds, filter, newestFirst: last != nil) {
             // All that follow have older entries.
             if let newest = thing.candidate.newest, places.isFull(before: newest) { break }
             let (source, key) = (thing.source, thing.candidate.key)
-            let reference = EntityReference(kind: thing.kind, parts: sources[source].parts(of: key))
+            if read?.source != source || read?.section != key.section {
+                read = HistorySection(source: source, section: key.section, of: self)
+            }
+            guard let read else { continue }
+            let reference = EntityReference(kind: thing.kind, parts: read.parts(of: key))
             guard isWanted(reference) else { continue }
-            let entries = entries(of: key, source: source)
+            let entries = read.fold.history(of: key, context: read.context) ?? []
             var reader = AuditReader(reference)
             // The last entry that gave fields, which an entry after it changes.
             var basis: Int?
@@ -82,6 +87,32 @@ extension LogState {
             }
             try body(entry)
         }
+    }
+
+    /// The events that changed some messages, as `forEachChange` classes them; in any order. A message that moved is known by
+    /// its new name alone. Cost: the histories of the messages.
+    package func changes(ofMessages things: Set<EntityReference>) -> [(
+        sequence: SequenceNumber, class: AuditEntry.Class
+    )] {
+        things.flatMap { thing in
+            var reader = AuditReader(thing)
+            return entries(ofMessage: thing).compactMap { entry in
+                reader.read(entry).map { ($0.entry.sequence, $0.class) }
+            }
+        }
+    }
+
+    private func entries(ofMessage thing: EntityReference) -> [HistoryEntry] {
+        guard thing.kind == .message, thing.parts.count == 3, let source = try? SourceName(thing.parts[0]),
+            let index = indexes[source]
+        else { return [] }
+        let names = sources[index].context.names
+        guard let channel = names.find(thing.parts[1]), let id = names.find(thing.parts[2]) else { return [] }
+        for section in EntityReference.Kind.message.sections {
+            let found = entries(of: EntityKey(section, channel, id), source: index)
+            if !found.isEmpty { return found }
+        }
+        return []
     }
 
     /// A thing to search; `order` is its number in the order of kinds, sources and rows.
@@ -164,6 +195,28 @@ extension LogState {
         guard let fold = state.fold(for: key.section) else { return [] }
         guard let range else { return fold.history(of: key, context: context) ?? [] }
         return Array(fold.history(of: key, in: range, context: context))
+    }
+}
+
+/// What the histories of one section of a source are read with. Made once for many, because making it copies the source's state.
+private struct HistorySection {
+    let source: Int
+    let section: Section
+    let fold: any Fold
+    let context: RowContext
+    private let name: String
+
+    /// `nil` for a section without a fold.
+    init?(source: Int, section: Section, of state: borrowing LogState) {
+        guard let fold = state.sources[source].fold(for: section) else { return nil }
+        (self.source, self.section, self.fold) = (source, section, fold)
+        (context, name) = (state.sources[source].rowContext(asOf: state.clock), state.sources[source].name.rawValue)
+    }
+
+    /// As `SourceState.parts(of:)`.
+    func parts(of key: EntityKey) -> [String] {
+        let second = key.second == .none ? [] : [context.names.text(key.second)]
+        return [name, context.names.text(key.first)] + second
     }
 }
 

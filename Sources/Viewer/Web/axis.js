@@ -104,6 +104,8 @@ class Axis {
     canvas.width = width;
     this.paint();
     this.tell();
+    // The marks of a long log follow.
+    if (this.drawn.pending) setTimeout(() => wish === this.wish && this.draw(), 300);
   }
 
   /** Where a step stands on the canvas: by its time where the axis has times and the time is known. */
@@ -175,7 +177,8 @@ class Axis {
     const { timeline } = this.page;
     const range = `Events ${timeline.sequence(this.range.from)} to ${timeline.sequence(this.range.to)}`;
     const span = times.length === 2 ? `, ${time(new Date(times[0]).toISOString())} to ${time(new Date(times[1]).toISOString())}` : "";
-    byID("span").textContent = `${range}${span}${counts.length > 0 ? "; " + counts.join(", ") : ""}`;
+    const marked = this.drawn.pending ? "; marks are being made" : counts.length > 0 ? "; " + counts.join(", ") : "";
+    byID("span").textContent = `${range}${span}${marked}`;
     const list = byID("gaps");
     list.hidden = gapCount === 0;
     const rows = gaps.slice(0, 100).map((gap) => {

@@ -2,7 +2,7 @@
 
 class ChatPanel {
   /** More rows than these are not kept as elements. */
-  static keptMax = 2000;
+  static keptMax = 1000;
 
   constructor(page) {
     this.page = page;

@@ -2,7 +2,7 @@
 
 /** The steps of a log, and the rows at one of them. Step 0 is the state before the first event. */
 class Timeline {
-  /** Made of the values of the two blocks. */
+  /** Made of the values of the two blocks. Events may also be given by their sequences, as lines that are read once they are shown. */
   constructor(steps, exported) {
     this.header = steps[0];
     const end = steps.find((line) => line.gaps !== undefined);
@@ -11,7 +11,8 @@ class Timeline {
     this.steps = steps.slice(1).filter((line) => line.changes !== undefined);
     // Of a chunk: how many rows each place has before its steps, and how many are left out behind the last one.
     this.counts = this.header.places && new Map(this.header.places.map(({ place, count, hidden }) => [placeKey(place), { count, hidden }]));
-    this.events = new Map(exported.filter((line) => line.sequence !== undefined && line.changes === undefined).map((line) => [line.sequence, line]));
+    const isEvent = (line) => line.sequence !== undefined && line.changes === undefined;
+    this.events = exported instanceof Map ? exported : new Map(exported.filter(isEvent).map((line) => [line.sequence, line]));
     this.rows = new Map();
     this.channels = new Map();
     // By place: the rows that are here, and those of them that count; what the steps so far added to a chunk's counts.
@@ -32,7 +33,8 @@ class Timeline {
 
   /** The exported event of a step; undefined for the first state. */
   event(index = this.position) {
-    return this.events.get(this.steps[index].sequence);
+    const event = this.events.get(this.steps[index]?.sequence);
+    return typeof event === "string" ? JSON.parse(event) : event;
   }
 
   /** The index of the last step whose event is not after a sequence. */
@@ -89,7 +91,12 @@ class Timeline {
     return next ? this.hiddenBefore(next.entity) > 0 : this.hiddenBehind(place) > 0;
   }
 
-  // ---- The same questions as to a log that is served
+  // ---- The same questions as to a log in chunks
+
+  /** Whether an event is among the steps. */
+  holds(sequence) {
+    return this.events.has(String(sequence));
+  }
 
   ready() {
     return undefined;

@@ -63,7 +63,7 @@ class EventPanel {
     const row = known instanceof Promise ? await known.catch(() => undefined) : known;
     if (!row?.events || timeline.event()?.sequence !== event.sequence) return;
     const links = row.events.map(({ sequence, title }) => {
-      const isHere = timeline.event(timeline.indexOf(BigInt(sequence)))?.sequence === sequence || timeline.ask !== undefined;
+      const isHere = timeline.holds(sequence);
       const text = `${shown(title)}: event ${sequence}`;
       const isShown = sequence === event.sequence ? "true" : undefined;
       return element("li", {}, isHere ? element("button", { type: "button", class: "link", "aria-current": isShown, onclick: () => this.page.goTo(sequence) }, text) : text);

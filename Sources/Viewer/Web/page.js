@@ -314,11 +314,12 @@ class Page {
 
 // ---- Begin
 
-const blocks = ["steps", "export", "other"].map((id) => values(byID(id)?.textContent ?? ""));
-Promise.all(blocks)
-  .then(async ([steps, exported, other]) => {
-    const isServed = steps[0].chunk !== undefined;
-    const timeline = isServed ? new Served(steps[0]) : new Timeline(steps, exported);
+const blockText = (id) => byID(id)?.textContent ?? "";
+Promise.all(["steps", "export", "other", "index"].map((id) => values(blockText(id))))
+  .then(async ([steps, exported, other, [index]]) => {
+    const isServed = steps[0]?.chunk !== undefined;
+    const begun = () => (index ? new Filed(index, blockText("log").split("\n").filter((line) => line !== "")) : new Timeline(steps, exported));
+    const timeline = isServed ? new Served(steps[0]) : begun();
     const page = (window.page = new Page(timeline, other.length > 0 ? new Timeline(other, exported) : undefined));
     await page.follow();
     if (isServed && steps[0].follows) page.poll();

@@ -8,9 +8,7 @@ async function values(text) {
 }
 
 async function decompressed(base64) {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index);
+  const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   const plain =
     typeof DecompressionStream === "undefined"
       ? inflated(bytes)

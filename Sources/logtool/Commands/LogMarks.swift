@@ -19,32 +19,106 @@ struct LogMarks: Sendable {
     }
 
     /// The log that the marks are of.
-    let head: SequenceNumber
+    private(set) var head: SequenceNumber
     let generation: UInt32
+    private let options: ReplayOptions
+    /// The state at the head, from which the marks of later events are made.
+    private var state: LogState
     /// Ascending, each sequence once.
-    private let sequences: [Mark: [UInt64]]
-    private let gaps: [MarkedGap]
+    private var sequences: [Mark: [UInt64]] = [:]
+    private var gaps: [MarkedGap] = []
+    private var kinds: [UInt32: Mark?] = [:]
 
-    /// Cost: a state at the head, the histories of all messages, and a walk over all events.
-    init(of session: borrowing ReadSession, options: ReplayOptions) throws {
-        (head, generation) = (session.head, session.generationNumber)
-        var found: [Mark: Set<UInt64>] = [:]
-        let state = try Replay.logState(of: session, options: options)
-        state.forEachChange(of: [.message], where: { _ in true }) { change in
-            found[change.class == .delete ? .delete : .edit, default: []].insert(change.entry.sequence.rawValue)
+    /// Cost: a state at the head, the histories of all messages that changed, and a walk over all events.
+    ///
+    /// - Parameter known: A state of the same log, folded with the same options.
+    init(of session: borrowing ReadSession, options: ReplayOptions, from known: LogState? = nil) throws {
+        (head, generation, self.options) = (session.head, session.generationNumber, options)
+        state = try Replay.logState(of: session, through: session.head, from: known, options: options)
+        var found = MarkSets()
+        var filter = HistoryFilter()
+        filter.needsChange = true
+        state.forEachChange(of: [.message], filter: filter, where: { _ in true }) { change in
+            found.add(change.class == .delete ? .delete : .edit, change.entry.sequence)
             return false
         } _: { _ in
         }
-        for (_, issue) in state.issues { found[.issue, default: []].insert(issue.sequence.rawValue) }
-        var kinds: [UInt32: Mark?] = [:]
-        try session.forEachEvent(in: SequenceNumber(1)...max(session.head, SequenceNumber(1))) { event in
-            let mark = kinds[event.laneNumber] ?? Self.mark(of: event.kind)
-            kinds.updateValue(mark, forKey: event.laneNumber)
-            if let mark { found[mark, default: []].insert(event.sequence.rawValue) }
+        for (_, issue) in state.issues { found.add(.issue, issue.sequence) }
+        if head > .zero { try walk(SequenceNumber(1)...head, session, &found) }
+        sequences = found.sets.mapValues { $0.sorted() }
+        gaps = try Self.gaps(of: state, session)
+    }
+
+    /// Takes in what was appended. The session must be of the same generation.
+    ///
+    /// Cost: the new events, and the histories of the messages that they touch.
+    mutating func advance(over session: borrowing ReadSession) throws {
+        guard head < session.head else { return }
+        var touched: Set<EntityReference> = []
+        var after = state
+        after = try Replay.advance(after, over: session, through: session.head, options: options) { event, state in
+            for thing in state.touched(by: event) where thing.kind == .message { touched.insert(thing) }
             return true
         }
-        sequences = found.mapValues { $0.sorted() }
-        gaps = try state.gaps.map { source, gap in
+        var found = MarkSets()
+        for (sequence, change) in after.changes(ofMessages: touched) {
+            found.add(change == .delete ? .delete : .edit, sequence)
+        }
+        var known = MarkSets()
+        for (sequence, change) in state.changes(ofMessages: touched) {
+            known.add(change == .delete ? .delete : .edit, sequence)
+        }
+        for mark in [Mark.edit, .delete] where !known[mark].isSubset(of: found[mark]) {
+            // A later event made an earlier one another change.
+            self = try LogMarks(of: session, options: options, from: after)
+            return
+        }
+        for issue in after.issues.reversed() {
+            guard issue.issue.sequence > head else { break }
+            found.add(.issue, issue.issue.sequence)
+        }
+        try walk(head.next...session.head, session, &found)
+        for (mark, new) in found.sets {
+            let list = sequences[mark] ?? []
+            let fresh = new.subtracting(known[mark]).sorted()
+            if let first = fresh.first, let last = list.last, first <= last {
+                sequences[mark] = Set(list).union(fresh).sorted()
+            } else {
+                sequences[mark] = list + fresh
+            }
+        }
+        (state, head) = (after, session.head)
+        gaps = try Self.gaps(of: state, session)
+    }
+
+    private struct MarkSets {
+        var sets: [Mark: Set<UInt64>] = [:]
+
+        subscript(mark: Mark) -> Set<UInt64> { sets[mark] ?? [] }
+
+        mutating func add(_ mark: Mark, _ sequence: SequenceNumber) {
+            sets[mark, default: []].insert(sequence.rawValue)
+        }
+    }
+
+    /// Adds the marks that the kinds of events give.
+    private mutating func walk(
+        _ range: ClosedRange<SequenceNumber>,
+        _ session: borrowing ReadSession,
+        _ found: inout MarkSets
+    ) throws {
+        var known = kinds
+        try session.forEachEvent(in: range) { event in
+            let mark = known[event.laneNumber] ?? Self.mark(of: event.kind)
+            known.updateValue(mark, forKey: event.laneNumber)
+            if let mark { found.add(mark, event.sequence) }
+            return true
+        }
+        kinds = known
+    }
+
+    private static func gaps(of state: borrowing LogState, _ session: borrowing ReadSession) throws -> [MarkedGap] {
+        try state.gaps.map { source, gap in
             let first = try session.lastSequence(clockAtMost: gap.from)
             let last = try gap.to.map { try session.lastSequence(clockAtMost: $0) } ?? session.head
             return MarkedGap(source: source, gap: gap, events: first.rawValue...max(first, last).rawValue)

@@ -31,6 +31,12 @@ final class LogView: Sendable {
         (0..<2).map { _ in String(UInt64.random(in: .max / 16...(.max)), radix: 16) }.joined()
     }
 
+    /// Makes what the first page asks for, before it does. What cannot be made is said when it is asked for.
+    func prepare() async {
+        guard case .chunks(let log, _, _) = contents else { return }
+        try? await log.prepare()
+    }
+
     func answer(_ request: HTTPService.Request) async -> HTTPService.Answer {
         // A page of elsewhere may give this machine's address a name of its own, and a browser sends no other origin than its own.
         guard let host = request.headers["host"], PlayGate.isLocal(host[...]),

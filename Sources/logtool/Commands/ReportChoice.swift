@@ -16,8 +16,15 @@ struct ReportChoice {
     /// The steps of a log that was compacted begin behind the decision, unless the selectors say where: earlier states are not
     /// known any more.
     ///
+    /// - Parameter isRestored: Whether archives were read into the log. The page then holds a part of it: the whole would need what
+    ///   its compactions left beside the events.
     /// - Throws: `Failure` with exit code 1 if nothing fits.
-    init(_ selectors: SelectorOptions, in session: borrowing ReadSession, _ progress: Progress) throws {
+    init(
+        _ selectors: SelectorOptions,
+        in session: borrowing ReadSession,
+        isRestored: Bool = false,
+        _ progress: Progress
+    ) throws {
         guard session.head > .zero else { throw Failure("report: the log has no events", exitCode: Outcome.no) }
         let part = try PartSelection(selectors, without: [], in: session, progress: progress)
         var found: [SequenceNumber] = []
@@ -32,7 +39,7 @@ struct ReportChoice {
             throw Failure("report: no event fits", exitCode: Outcome.no)
         }
         let start = selectors.from == nil ? session.decidedAt.next : SequenceNumber(1)
-        let isAll = try found.count == total && !session.isPart()
+        let isAll = try found.count == total && !session.isPart() && !isRestored
         guard isAll || start <= last else {
             throw Failure(
                 "report: the log was compacted at sequence \(session.decidedAt), and every event that fits lies before",
@@ -93,21 +100,31 @@ struct ReportChoice {
         }
     }
 
-    /// Passes the lines of an export of the events, and of the acts that say how they are read, without bookmarks.
-    func export(_ session: borrowing ReadSession, to output: ([UInt8]) throws -> Void) throws {
+    /// Passes the lines of an export of the events, and of the acts that say how they are read, without bookmarks; each with
+    /// what it tells, the header with `nil`.
+    func export(
+        _ session: borrowing ReadSession,
+        to output: (_ line: [UInt8], LogPiece?) throws -> Void
+    ) throws {
         var writer = ExportWriter()
         guard let sequences else {
             var header = try session.header()
             header.bookmarks = [:]
-            try output(writer.line(header))
-            return try session.forEachPiece { try output(writer.line($0)) }
+            try output(writer.line(header), nil)
+            return try session.forEachPiece { try output(writer.line($0), $0) }
         }
-        try output(writer.line(session.partHeader(), chosen: "report"))
+        try output(writer.line(session.partHeader(), chosen: "report"), nil)
         try session.forEachPiece {
             sequences.contains($0.sequence) || $0.isAct && $0.kind == Decoders.actKind
         } _: {
-            try output(writer.line($0))
+            try output(writer.line($0), $0)
         }
+    }
+
+    /// Whether the steps are those of all events of the range, so that they can be written in chunks.
+    private var isWhole: Bool {
+        guard !isNarrow, let sequences else { return !isNarrow }
+        return UInt64(sequences.count) == range.upperBound.rawValue - range.lowerBound.rawValue + 1
     }
 
     /// Writes the page of the events.
@@ -122,6 +139,20 @@ struct ReportChoice {
         isServed: Bool = false,
         to output: @escaping ([UInt8]) throws -> Void
     ) throws {
+        if other == nil, !isServed, isWhole {
+            let report = Report(output)
+            try report.begin(.steps, title: title)
+            var chunks = ReportChunks(
+                in: report,
+                title: title,
+                reading: reading.rawValue,
+                range: range,
+                options: StateQuery(profile: reading).replayOptions
+            )
+            try export(session) { try chunks.add($0, $1, of: session) }
+            try chunks.end(of: session)
+            return try report.end(.steps)
+        }
         func write(
             _ query: StateQuery,
             _ name: String,
@@ -131,8 +162,8 @@ struct ReportChoice {
             let steps = Steps(title: title, range: range, options: query.replayOptions, reading: name)
             try steps.write(of: session, chosen: sequences, isNarrow: isNarrow, to: line)
         }
-        try Report(output).write(title: title, isServed: isServed) {
-            try export(session, to: $0)
+        try Report(output).write(title: title, isServed: isServed) { line in
+            try export(session) { each, _ in try line(each) }
         } steps: {
             try write(StateQuery(profile: reading), reading.rawValue, session, $0)
         } other: { line in

@@ -38,7 +38,11 @@ extension ViewCommand {
                 for await signal in signals { return signal == .sigint ? SIGINT : SIGTERM }
                 return nil
             }
-            defer { group.cancelAll() }
+            let preparing = Task { await view.prepare() }
+            defer {
+                preparing.cancel()
+                group.cancelAll()
+            }
             var open = ports.makeAsyncIterator()
             if let port = await open.next() { try say(address.host, port, view.token) }
             return try await group.next() ?? nil
@@ -77,9 +81,10 @@ extension ViewCommand {
             return .whole(page)
         }
         let last = selectors.to == nil ? nil : range.upperBound
+        let log = ViewedLog(store, title: title, from: range.lowerBound, to: last, reading: reading.profile)
         return .chunks(
-            ViewedLog(store, title: title, from: range.lowerBound, to: last, reading: reading.profile),
-            ViewedAxis(store, StateQuery(profile: reading.profile).replayOptions),
+            log,
+            ViewedAxis(store, StateQuery(profile: reading.profile).replayOptions, log.points),
             ViewedWork(store, reading: reading.profile, fixtures: freeze)
         )
     }

@@ -4,12 +4,15 @@ import JSON
 import Projections
 import Viewer
 
-/// What a page asks about the whole of a log that is served: its axis, the next mark, the events of a channel. Makes each once for
-/// a head, apart from the chunks, so that nobody waits for it who only looks at a point.
+/// What a page asks about the whole of a log that is served: its axis, the next mark, the events of a channel. Apart from the
+/// chunks, so that nobody waits for it who only looks at a point. Marks are made once; of a log that grows, only what is new is read.
 actor ViewedAxis {
     private let store: EventStore
     private let options: ReplayOptions
+    private let points: StatePoints
     private var marks: LogMarks?
+    /// What makes the marks of a long log.
+    private var making: Task<LogMarks, any Error>?
     private var channels: (head: SequenceNumber, generation: UInt32, sequences: [PlaceName: [UInt64]])?
 
     private var links: (head: SequenceNumber, generation: UInt32, connections: ConnectionLinks)?
@@ -18,21 +21,27 @@ actor ViewedAxis {
     private static let gapsMax = 1000
     static let bucketsMax = 2000
 
-    init(_ store: EventStore, _ options: ReplayOptions) { (self.store, self.options) = (store, options) }
+    /// More events than these are read by a task of their own.
+    private static let inlineMax: UInt64 = 20_000
+
+    init(_ store: EventStore, _ options: ReplayOptions, _ points: StatePoints) {
+        (self.store, self.options, self.points) = (store, options, points)
+    }
 
     /// The axis of some events: the first event of each bucket, the events in it, its marks, and the gaps. Buckets are of
-    /// equal times, or of equally many events where all came in one moment.
+    /// equal times, or of equally many events where all came in one moment. While the marks of a long log are made, it has
+    /// none of them, and says so.
     ///
     /// - Parameters:
     ///   - range: The events.
     ///   - count: How many buckets; at least 1.
     ///   - place: Only events of this channel are counted.
     /// - Throws: `Failure` if the events of the place cannot be told apart.
-    func axis(_ range: ClosedRange<UInt64>, count: Int, of place: PlaceName?) throws -> JSONObject {
-        try store.read { session in
+    func axis(_ range: ClosedRange<UInt64>, count: Int, of place: PlaceName?) async throws -> JSONObject {
+        let marks = try await currentMarks(waits: false)
+        return try store.read { session in
             let times = try [range.lowerBound, range.upperBound].map { try session.clock(at: SequenceNumber($0)) }
             let starts = try Self.starts(range, times[0], times[1], count: count, session)
-            let marks = try marks(of: session)
             let counts: [Int]
             if let place {
                 let list = try sequences(of: place, in: session)
@@ -41,12 +50,13 @@ actor ViewedAxis {
             } else {
                 counts = zip(starts, starts.dropFirst()).map { Int($1 - $0) }
             }
-            let gaps = marks.gaps(in: range, countMax: Self.gapsMax)
+            let gaps = marks?.gaps(in: range, countMax: Self.gapsMax) ?? (.array([]), 0)
             return [
                 "from": .string(String(range.lowerBound)), "to": .string(String(range.upperBound)),
                 "times": .array(times.compactMap { $0 }.map { .string($0.description) }),
                 "starts": .array(starts.map { .string(String($0)) }), "counts": .array(counts.map { .int($0) }),
-                "marks": .object(marks.json(in: starts)), "gaps": gaps.shown, "gapCount": .int(gaps.count),
+                "marks": .object(marks?.json(in: starts) ?? [:]), "gaps": gaps.shown, "gapCount": .int(gaps.count),
+                "pending": marks == nil ? .bool(true) : nil,
             ]
         }
     }
@@ -73,10 +83,12 @@ actor ViewedAxis {
     }
 
     /// The next event behind a sequence, or the last one before it, that has a mark, or is of a channel.
-    func next(from sequence: UInt64, isBack: Bool, of place: PlaceName?) throws -> UInt64? {
-        try store.read { session in
-            guard let place else { return try marks(of: session).next(from: sequence, isBack: isBack) }
-            return LogMarks.next(in: try sequences(of: place, in: session), from: sequence, isBack: isBack)
+    func next(from sequence: UInt64, isBack: Bool, of place: PlaceName?) async throws -> UInt64? {
+        guard let place else {
+            return try await currentMarks(waits: true)?.next(from: sequence, isBack: isBack)
+        }
+        return try store.read { session in
+            LogMarks.next(in: try sequences(of: place, in: session), from: sequence, isBack: isBack)
         }
     }
 
@@ -104,11 +116,42 @@ actor ViewedAxis {
         }
     }
 
-    private func marks(of session: borrowing ReadSession) throws -> LogMarks {
-        if let marks, marks.head == session.head, marks.generation == session.generationNumber { return marks }
-        let new = try LogMarks(of: session, options: options)
-        marks = new
-        return new
+    /// The marks up to the head. Of a long log that was not read yet they are made by a task; without waiting for it, `nil`.
+    private func currentMarks(waits: Bool) async throws -> LogMarks? {
+        let (head, generation) = try store.read { ($0.head, $0.generationNumber) }
+        if let known = marks, known.generation == generation,
+            head <= known.head || head.rawValue - known.head.rawValue <= Self.inlineMax
+        {
+            // Held by nobody else while it goes on, or it would be copied.
+            marks = nil
+            var next = known
+            try store.read { session in
+                if session.generationNumber == generation { try next.advance(over: session) }
+            }
+            marks = next
+            return next
+        }
+        let (store, options, points) = (store, options, points)
+        let task =
+            making
+            ?? Task.detached(priority: .utility) {
+                try store.read { session in
+                    let known = points.nearest(through: session.head, in: session)
+                    return try LogMarks(of: session, options: options, from: known)
+                }
+            }
+        if making == nil {
+            making = task
+            Task { await take(task) }
+        }
+        guard waits || head.rawValue <= Self.inlineMax else { return nil }
+        return try await task.value
+    }
+
+    private func take(_ task: Task<LogMarks, any Error>) async {
+        // Who waits for it gets the error; the next question tries again.
+        let made = try? await task.value
+        (marks, making) = (made ?? marks, nil)
     }
 
     private func sequences(of place: PlaceName, in session: borrowing ReadSession) throws -> [UInt64] {

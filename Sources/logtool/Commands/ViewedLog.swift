@@ -8,7 +8,9 @@ import Viewer
 /// The events of a log that is served in chunks, and what is said of single ones.
 actor ViewedLog {
     /// The most rows of a place that a chunk has, and how many of one that was not asked for.
-    private static let (rowsMax, tail) = (4000, 30)
+    private static let (rowsMax, tail) = (4000, 16)
+    /// The rows that a page asks for at least.
+    private static let rowsMin = 60
     /// A search ends after so many events or finds, and says where to go on.
     private static let (scannedMax, foundMax): (UInt64, Int) = (500_000, 50)
     private static let entriesMax = 500
@@ -20,13 +22,41 @@ actor ViewedLog {
     private let reading: Profile
     nonisolated let title: String
     private var chunks: StepChunks
+    /// States for jumps, made beside the answers.
+    nonisolated let points = StatePoints()
+    /// The last chunk, made before a page asks for it.
+    private var readyChunk: (question: ChunkQuestion, head: SequenceNumber, generation: UInt32, bytes: [UInt8])?
     /// The chunks as if one event had never arrived, for a page that shows that beside the log.
     private var parted: (left: UInt64, chunks: StepChunks)?
 
     init(_ store: EventStore, title: String, from first: SequenceNumber, to last: SequenceNumber?, reading: Profile) {
         (self.store, self.first, self.last, self.reading, self.title) = (store, first, last, reading, title)
         let options = StateQuery(profile: reading).replayOptions
-        chunks = StepChunks(title: title, reading: reading.rawValue, options: options)
+        chunks = StepChunks(title: title, reading: reading.rawValue, options: options, points: points)
+    }
+
+    /// Makes what a page asks for first, the chunk of the last events, and then the states from which jumps are short.
+    func prepare() throws {
+        try store.read { session in
+            guard let range = range(in: session) else { return }
+            let index = range.upperBound.rawValue - range.lowerBound.rawValue
+            let start = range.lowerBound.rawValue + index / StepChunks.eventsMax * StepChunks.eventsMax
+            let question = ChunkQuestion(from: start, to: range.upperBound.rawValue, places: [], rows: Self.rowsMin)
+            let bytes = try made(question, of: session)
+            readyChunk = (question, session.head, session.generationNumber, bytes)
+            fillPoints(session)
+        }
+    }
+
+    /// Has another thread add states once the log is long, or has grown by much.
+    private func fillPoints(_ session: borrowing ReadSession) {
+        guard points.isBehind(session, from: first) else { return }
+        let (store, points, first) = (store, points, first)
+        let options = StateQuery(profile: reading).replayOptions
+        Task.detached(priority: .utility) {
+            // Without them each jump takes longer, and says what is wrong if the log cannot be read.
+            try? store.read { try points.fill(over: $0, from: first, options: options) }
+        }
     }
 
     /// The events that are served; `nil` if there are none yet.
@@ -75,21 +105,45 @@ actor ViewedLog {
             guard let range = range(in: session), from >= range.lowerBound.rawValue, from <= to,
                 to <= range.upperBound.rawValue, to - from < StepChunks.eventsMax
             else { throw Failure("a chunk has at most \(StepChunks.eventsMax) of the events that are served") }
-            var bytes: [UInt8] = []
-            let size = StateWindow.Size(rows: min(max(rows, 1), Self.rowsMax), tail: Self.tail, reach: 8)
-            let events = SequenceNumber(from)...SequenceNumber(to)
+            let question = ChunkQuestion(from: from, to: to, places: places, rows: rows)
             guard let left else {
-                try chunks.write(events, in: places, size, of: session) { bytes += $0 }
-                return bytes
+                if let ready = readyChunk, ready.question == question, ready.head == session.head,
+                    ready.generation == session.generationNumber
+                {
+                    return ready.bytes
+                }
+                fillPoints(session)
+                return try made(question, of: session)
             }
             guard range.contains(SequenceNumber(left)) else { throw Failure("event \(left) is not served") }
             var chunks = parted.flatMap { $0.left == left ? $0.chunks : nil } ?? chunksWithout(left)
             // Held by nobody else while it goes on, or the state in it would be copied.
             parted = nil
-            try chunks.write(events, in: places, size, of: session) { bytes += $0 }
+            var bytes: [UInt8] = []
+            try chunks.write(question.events, in: places, question.size, of: session) { bytes += $0 }
             parted = (left, chunks)
             return bytes
         }
+    }
+
+    /// What a page asks of a chunk.
+    private struct ChunkQuestion: Equatable {
+        let from: UInt64
+        let to: UInt64
+        let places: Set<PlaceName>
+        let rows: Int
+
+        var events: ClosedRange<SequenceNumber> { SequenceNumber(from)...SequenceNumber(to) }
+
+        var size: StateWindow.Size {
+            StateWindow.Size(rows: min(max(rows, 1), ViewedLog.rowsMax), tail: ViewedLog.tail, reach: 8)
+        }
+    }
+
+    private func made(_ question: ChunkQuestion, of session: borrowing ReadSession) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try chunks.write(question.events, in: question.places, question.size, of: session) { bytes += $0 }
+        return bytes
     }
 
     private func chunksWithout(_ left: UInt64) -> StepChunks {
