@@ -38,6 +38,23 @@ import Testing
         return try #require(try archives().first { !known.contains($0) })
     }
 
+    /// A page of a compacted log begins with its first event where its archive is given.
+    @Test func aReportReadsArchives() throws {
+        let archive = try compacted("--keep", "5", "--force", "--quiet")
+        let without = try tool("report", "L", "-o", "late.html", "--as-recorded")
+        #expect(without.exitCode == 0, "\(without.errors)")
+        let run = try tool("report", "L", "-o", "p.html", "--as-recorded", "--with-archive", archive)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let begins = try ["late.html", "p.html"].map { name in
+            let page = try String(contentsOfFile: folder.path(name), encoding: .utf8)
+            return try WebPage.block("steps", of: page).first?["from"] as? String
+        }
+        #expect(begins[1] == "1" && begins[0] != "1")
+        #expect(try tool("import", "M", "p.html").exitCode == 0)
+        #expect(try tool("root", "M").output == tool("root", "L").output)
+        #expect(try tool("events", "M", "--jsonl").output.hasPrefix(tool("events", "whole", "--jsonl").output))
+    }
+
     @Test func whatWasDroppedComesBack() throws {
         let export = try tool("export", "whole").output.split(separator: "\n").dropFirst()
         let archive = try compacted("--keep", "5")

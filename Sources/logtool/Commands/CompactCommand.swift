@@ -22,7 +22,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
             says that the texts have to go all the same.
 
             What goes is kept in an archive, a compressed file beside the log: with logtool import it goes back into the log, and \
-            replay, history, audit, diff and events read the log with it (--with-archive). --no-archive drops it for good.
+            replay, history, audit, diff, events, report and view read the log with it (--with-archive). --no-archive drops it for good.
             """
     )
 

@@ -52,6 +52,7 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var reading: ProfileOptions
     @OptionGroup var other: AgainstOptions
     @OptionGroup var selectors: SelectorOptions
+    @OptionGroup var archives: ArchiveOptions
     @OptionGroup var decoders: DecoderOptions
 
     /// Without it, a file that exists is refused with exit code 4.
@@ -76,10 +77,14 @@ struct ReportCommand: ParsableCommand, ExplainedCommand {
     /// - Throws: `Failure` with exit code 1 if nothing fits the selectors, 4 if the file exists; `EngineError` with code `no` if
     ///   nothing can be replaced.
     func run() throws {
-        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
+        let store = try decoders.used(
+            in: archives.reading(log.open(isQuiet: output.quiet)),
+            isQuiet: output.quiet
+        )
         let file = try OutputFile(target, overwrites: yes)
         let progress = output.progress("choosing events")
-        let chosen = try store.read { try ReportChoice(selectors, in: $0, progress) }
+        let isRestored = !archives.withArchive.isEmpty
+        let chosen = try store.read { try ReportChoice(selectors, in: $0, isRestored: isRestored, progress) }
         var (shown, choice, kept, without) = (store, chosen, Anonymizer.Result?.none, other.without)
         if !asRecorded {
             let anonymized = try LogAnonymizing(of: store).run { progress.begin($0) }

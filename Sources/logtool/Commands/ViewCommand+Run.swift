@@ -20,7 +20,10 @@ extension ViewCommand {
     ///
     /// - Throws: `ExitCode` 128 + signal; `Failure` with exit code 1 if nothing fits the selectors.
     func run() async throws {
-        let store = try decoders.used(in: log.open(isQuiet: output.quiet), isQuiet: output.quiet)
+        let store = try decoders.used(
+            in: archives.reading(log.open(isQuiet: output.quiet)),
+            isQuiet: output.quiet
+        )
         let progress = output.progress("making the page")
         let view = LogView(try contents(of: store, progress))
         progress.end()
@@ -80,7 +83,8 @@ extension ViewCommand {
             }
             return .whole(page)
         }
-        let last = selectors.to == nil ? nil : range.upperBound
+        // What is read with archives is a copy, which does not grow.
+        let last = selectors.to == nil && archives.withArchive.isEmpty ? nil : range.upperBound
         let log = ViewedLog(store, title: title, from: range.lowerBound, to: last, reading: reading.profile)
         return .chunks(
             log,

@@ -15,7 +15,7 @@ struct ViewCommand: AsyncParsableCommand, ExplainedCommand {
             origins, and never writes to the log. The page asks for what it shows, so the log may be long: kept states make a \
             jump cheap, and the browser holds little of it. Events chosen by more than --from and --to, and what is shown beside the \
             log (another reading, another log, the log without some events), are in the browser's memory as a whole. The page finds the event between a good and a bad point with which an expression begins to hold, and \
-            with --freeze it writes fixtures into a folder. It ends with Ctrl-C.
+            with --freeze it writes fixtures into a folder. With --with-archive it shows the log as it is now, and does not follow it. It ends with Ctrl-C.
             """
     )
 
@@ -42,6 +42,7 @@ struct ViewCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup var reading: ProfileOptions
     @OptionGroup var other: AgainstOptions
     @OptionGroup var selectors: SelectorOptions
+    @OptionGroup var archives: ArchiveOptions
     @OptionGroup var decoders: DecoderOptions
     @OptionGroup var output: OutputOptions
 
