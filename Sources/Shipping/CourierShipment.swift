@@ -94,13 +94,13 @@ public final class CourierShipment {
     /// Where the stream has let go of its oldest messages, as its limits say, those are not published again unless a receiver asks for them.
     /// Once the stream holds the log as it is after a rewrite, the messages from before it are removed.
     ///
+    /// Batches of other events under this log's identity are passed over, and counted: whoever may publish can put them there. Only those
+    /// that the shipment's key has signed, and the word of another sender that runs, show that this log and another copy of it part.
+    ///
     /// Cost: the ids of the stream's messages, at the first call; then what is new.
     ///
     /// - Parameter report: called after each batch, with its last event and the log's head.
     /// - Returns: the log's size and root that the stream now holds.
-    /// Batches of other events under this log's identity are passed over, and counted: whoever may publish can put them there. Only those
-    /// that the shipment's key has signed, and the word of another sender that runs, show that this log and another copy of it part.
-    ///
     /// - Throws: `EventLogError`: `invalidArgument` if another sender goes on with the log otherwise (at `sequence`), or the log is a part;
     ///   `io` if the courier cannot be reached, or loses whatever is published.
     public func round(_ report: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }) throws -> Checkpoint {
