@@ -125,6 +125,11 @@ package enum Zstandard {
         defer { ZSTD_freeCCtx(context) }
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
+        return try frame(of: bytes, in: context)
+    }
+
+    /// The frame that a context makes of bytes.
+    static func frame(of bytes: [UInt8], in context: OpaquePointer) throws -> [UInt8] {
         let bound = ZSTD_compressBound(bytes.count)
         var code = 0
         let frame = bytes.withUnsafeBytes { bytes in
@@ -145,20 +150,11 @@ package enum Zstandard {
         defer { ZSTD_freeCCtx(context) }
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, windowLogMax)
         _ = ZSTD_CCtx_setParameter(context, ZSTD_c_enableLongDistanceMatching, 1)
-        let bound = ZSTD_compressBound(bytes.count)
-        var code = 0
-        let frame = base.withUnsafeBytes { base in
-            bytes.withUnsafeBytes { bytes in
-                [UInt8](unsafeUninitializedCapacity: bound) { frame, count in
-                    // The prefix is referred to, not copied, until the call is over.
-                    _ = ZSTD_CCtx_refPrefix(context, base.baseAddress, base.count)
-                    code = ZSTD_compress2(context, frame.baseAddress, bound, bytes.baseAddress, bytes.count)
-                    count = ZSTD_isError(code) == 0 ? code : 0
-                }
-            }
+        return try base.withUnsafeBytes { base in
+            // The prefix is referred to, not copied, until the call is over.
+            _ = ZSTD_CCtx_refPrefix(context, base.baseAddress, base.count)
+            return try frame(of: bytes, in: context)
         }
-        guard ZSTD_isError(code) == 0 else { throw error("compress", text(code)) }
-        return frame
     }
 
     /// The bytes that `patch` was made of, at most so many.

@@ -18,18 +18,7 @@ final class BlockCompressor {
     }
 
     /// The frame of some bytes.
-    func frame(of bytes: [UInt8]) throws -> [UInt8] {
-        let bound = ZSTD_compressBound(bytes.count)
-        var code = 0
-        let frame = bytes.withUnsafeBytes { bytes in
-            [UInt8](unsafeUninitializedCapacity: bound) { frame, count in
-                code = ZSTD_compress2(context, frame.baseAddress, bound, bytes.baseAddress, bytes.count)
-                count = ZSTD_isError(code) == 0 ? code : 0
-            }
-        }
-        guard ZSTD_isError(code) == 0 else { throw Zstandard.error("compress", Zstandard.text(code)) }
-        return frame
-    }
+    func frame(of bytes: [UInt8]) throws -> [UInt8] { try Zstandard.frame(of: bytes, in: context) }
 }
 
 /// Decompresses blocks. Any thread may use it; each call takes a context that no other one uses, and gives it back.
