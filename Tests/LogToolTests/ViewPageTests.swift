@@ -34,7 +34,7 @@ struct ViewPageTests {
         let borders = [31, 32, 33, 34, 64, 65, 256, 257, 768, 769, 1, 2, head]
         let points = borders + (0..<190).map { _ in Int.random(in: 1...head, using: &random) }
         try ShownPage.check(browser, at: points, of: folder)
-        #expect(try browser.value("page.timeline.chunks.length <= 8") as? Bool == true)
+        #expect(try browser.value("page.timeline.chunks.length <= 4") as? Bool == true)
         #expect(view.isRunning)
     }
 

@@ -2,21 +2,22 @@
 
 class ChatPanel {
   /** More rows than these are not kept as elements. */
-  static keptMax = 1000;
+  static keptMax = 400;
 
   constructor(page) {
     this.page = page;
-    // What was drawn, by what it shows: a step changes little of it.
+    // What was drawn, by what it shows: a step changes little of it. The places apart, of which all are shown at once.
     this.kept = new Map();
+    this.keptPlaces = new Map();
   }
 
   /** The element for a name: that which was drawn of the same values, else a new one. */
-  keep(name, values, draw) {
-    const known = this.kept.get(name);
+  keep(name, values, draw, kept = this.kept) {
+    const known = kept.get(name);
     if (known && known.values.length === values.length && known.values.every((value, index) => value === values[index])) return known.drawn;
-    if (this.kept.size >= ChatPanel.keptMax) this.kept.clear();
+    if (kept === this.kept && kept.size >= ChatPanel.keptMax) kept.clear();
     const drawn = draw();
-    this.kept.set(name, { values, drawn });
+    kept.set(name, { values, drawn });
     return drawn;
   }
 
@@ -27,11 +28,14 @@ class ChatPanel {
 
   drawPlaces() {
     const lit = new Set(this.page.timeline.step().changes.map((change) => placeOf(change.entity)));
-    const items = this.page.timeline.places().map((place) => {
+    const places = this.page.timeline.places();
+    // Of places that are gone nothing is kept.
+    if (this.keptPlaces.size > 2 * places.length) this.keptPlaces.clear();
+    const items = places.map((place) => {
       const isLit = lit.has(place.key) && this.page.timeline.position > 0;
       const title = this.page.title(place.key);
       const isShown = place.key === this.page.place;
-      return this.keep(`place ${place.key}`, [title, place.count, isLit, isShown], () =>
+      const draw = () =>
         element(
           "li",
           {},
@@ -47,8 +51,8 @@ class ChatPanel {
             " ",
             element("span", { class: "quiet" }, String(place.count)),
           ),
-        ),
-      );
+        );
+      return this.keep(place.key, [title, place.count, isLit, isShown], draw, this.keptPlaces);
     });
     const list = this.keep("places", [], () => element("ul", {}));
     fill(list, items);

@@ -3,7 +3,7 @@
 class Served extends Chunked {
   /** Made of the header of the whole log. With an event that is left out, it shows the log as if that had never arrived. */
   constructor(header, left) {
-    super(header, 8);
+    super(header, 4);
     this.left = left;
   }
 
