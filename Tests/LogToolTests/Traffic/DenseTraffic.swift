@@ -91,7 +91,7 @@ enum DenseTraffic: String, CaseIterable, Sendable, CustomTestStringConvertible {
             return dispatch(
                 "MESSAGE_CREATE",
                 #"{"id":"\#(id)","channel_id":"\#(channel)","author_id":"7","content":"first \#(id)","#
-                    + #""author_username":"ola","created_at":"2026-01-01T00:00:0\(id)Z"}"#
+                    + #""author_username":"ola","created_at":"2026-01-01T00:00:00Z"}"#
             )
         default:
             // Two contents of one version; a guild beside some messages; an escape leaves the short way.
@@ -100,7 +100,7 @@ enum DenseTraffic: String, CaseIterable, Sendable, CustomTestStringConvertible {
             return dispatch(
                 "MESSAGE_UPDATE",
                 #"{"id":"\#(id)","channel_id":"\#(channel)","author_id":"7","content":"\#(text)","#
-                    + #""author_username":"ola","created_at":"2026-01-01T00:00:0\(id)Z","#
+                    + #""author_username":"ola","created_at":"2026-01-01T00:00:00Z","#
                     + #""edited_at":"2026-01-02T00:00:\#(time)Z"\#(beside)}"#
             )
         }
@@ -131,7 +131,7 @@ enum DenseTraffic: String, CaseIterable, Sendable, CustomTestStringConvertible {
         let time = Int.random(in: 10...49, using: &random)
         let messages = (1...4).filter { _ in Bool.random(using: &random) }.map { number in
             #"{"id":"m\#(number)","role":"user","content":"\#(Int.random(in: 1...3, using: &random))","#
-                + #""timestamp":"2026-01-01T00:00:0\(number)Z"}"#
+                + #""timestamp":"2026-01-01T00:00:00Z"}"#
         }
         let record = #"{"id":"c\#(id)","title":"t","messages":[\#(messages.joined(separator: ","))]}"#
         switch Int.random(in: 0...11, using: &random) {
