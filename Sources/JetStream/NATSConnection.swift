@@ -98,7 +98,7 @@ final class NATSConnection {
         throw error(operation, String(cString: natsStatus_GetText(status)))
     }
 
-    /// What is denied is not answered, and told apart from its request.
+    /// The server never answers a request that it denies; it reports the denial in a message of its own.
     ///
     /// - Throws: `EventLogError` with code `invalidArgument` if the server has denied something to this user.
     func checkDenial(_ operation: String) throws {

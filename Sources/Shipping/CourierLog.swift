@@ -117,7 +117,7 @@ struct CourierLog: ShippedLog {
         }
     }
 
-    /// What was found last, and for which head: whoever takes the log asks again.
+    /// The last comparison and the head that it was made for, because the caller that takes the log asks again.
     private final class Comparison {
         var found: (head: SequenceNumber, difference: SequenceNumber?)?
     }

@@ -178,7 +178,7 @@ public struct LogPull {
             }
             try batch.commit()
         } catch {
-            // What was handed over is durable, or not there, before anybody looks at the log again.
+            // After this the events handed over are durable or absent, so that nobody sees a log that still changes.
             try? batch.finish()
             throw error
         }

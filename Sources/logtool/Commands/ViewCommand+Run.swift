@@ -83,7 +83,7 @@ extension ViewCommand {
             }
             return .whole(page)
         }
-        // What is read with archives is a copy, which does not grow.
+        // A log read with archives is a copy, which does not grow.
         let last = selectors.to == nil && archives.withArchive.isEmpty ? nil : range.upperBound
         let log = ViewedLog(store, title: title, from: range.lowerBound, to: last, reading: reading.profile)
         return .chunks(

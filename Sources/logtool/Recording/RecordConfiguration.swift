@@ -30,7 +30,7 @@ struct RecordConfiguration: Equatable, Sendable {
         enum Work: Hashable, Sendable {
             /// A compaction by the log's own policy, which seals what is older than an age; `nil` seals nothing further.
             case compact(sealing: Duration?)
-            /// What is new goes into a tree or a stream.
+            /// New events go into a tree or a stream.
             case ship(Shipping)
         }
 
