@@ -195,38 +195,53 @@ import Testing
             ?? false
     }
 
-    private static func histories(of state: LogState, _ filter: HistoryFilter, _ match: TextMatch) -> [String] {
-        var found: [String] = []
+    /// What a search found of one thing.
+    private struct Finding: Equatable {
+        let thing: EntityReference
+        let entries: [HistoryEntry]
+        var before: JSONObject?
+    }
+
+    private static func histories(of state: LogState, _ filter: HistoryFilter, _ match: TextMatch) -> [Finding] {
+        var found: [Finding] = []
         state.forEachHistory(filter: filter) { thing, entries in
-            if entries.contains(where: { holds($0.fields, match) }) { found.append("\(thing) \(entries)") }
+            if entries.contains(where: { holds($0.fields, match) }) {
+                found.append(Finding(thing: thing, entries: entries))
+            }
         }
         return found
     }
 
-    /// The changes, and what was passed over of things that the filter lets through whatever it wants.
+    /// The changes, and how often each entry was passed over of things that the filter lets through whatever it wants.
+    private struct FoundChanges: Equatable {
+        var changes: [Finding] = []
+        var passedOver: [HistoryEntry: Int] = [:]
+    }
+
     private static func changes(
         of state: LogState,
         _ filter: HistoryFilter,
         _ match: TextMatch?,
         last: Int?,
         needsEnd: Bool
-    ) -> [String] {
-        var found: [String] = []
-        var passedOver: [String] = []
+    ) -> FoundChanges {
+        var found = FoundChanges()
         state.forEachChange(
             of: AuditOptions.auditable,
             filter: filter,
             where: { _ in true },
             last: last,
             passedOver: { entry in
-                if !needsEnd, match.map({ holds(entry.fields, $0) }) ?? true { passedOver.append("\(entry)") }
+                if !needsEnd, match.map({ holds(entry.fields, $0) }) ?? true {
+                    found.passedOver[entry, default: 0] += 1
+                }
             },
             includes: { change in
                 (!needsEnd || change.class == .delete)
                     && (match.map { holds(change.before, $0) || holds(change.after, $0) } ?? true)
             }
-        ) { found.append("\($0.entity) \($0.entry) \($0.before.map { "\($0)" } ?? "")") }
-        return found + passedOver.sorted()
+        ) { found.changes.append(Finding(thing: $0.entity, entries: [$0.entry], before: $0.before)) }
+        return found
     }
 
     /// Rows that a filter names by their content.
