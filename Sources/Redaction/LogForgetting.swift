@@ -37,6 +37,18 @@ public struct LogForgetting {
         public let ids: [String]
         /// Everybody whom the log knows, by id, with a name.
         public let known: [String: String]
+        /// The last act that forgot somebody, who may be the one that is asked for: no act tells whom. `nil` without one.
+        public let act: Act?
+    }
+
+    /// An act that forgot people.
+    public struct Act: Sendable {
+        /// Where the log has it.
+        public let sequence: SequenceNumber
+        /// When it was recorded.
+        public let recordedAt: Timestamp
+        /// The pseudonyms of the people.
+        public let pseudonyms: [String]
     }
 
     private let store: EventStore
@@ -45,8 +57,8 @@ public struct LogForgetting {
 
     /// Finds who is meant, and what they wrote: up to three passes over the log.
     ///
-    /// - Throws: `UnknownPerson`; `EngineError` if the name or the reason of the act would keep what goes; `EventLogError` if the
-    ///   log cannot be read.
+    /// - Throws: `UnknownPerson`; `EngineError` if the name or the reason of the act would keep what goes, and with code `no` for a
+    ///   pseudonym; `EventLogError` if the log cannot be read.
     public init(of store: EventStore, _ request: Request) throws {
         (self.store, self.request) = (store, request)
         people = try store.read { try People(request, $0) }
@@ -118,7 +130,8 @@ private struct People {
     init(_ request: LogForgetting.Request, _ session: borrowing ReadSession) throws {
         var search = PersonSearch(for: Set(request.people), of: request.source)
         try search.read(session)
-        let ids = try request.people.map { try Self.id(of: $0, search) }
+        let acts = try Self.acts(in: session)
+        let ids = try request.people.map { try Self.id(of: $0, search, acts) }
         wanted = Set(ids)
         if wanted != search.wanted {
             search = PersonSearch(for: wanted, of: request.source)
@@ -141,13 +154,46 @@ private struct People {
     }
 
     /// The id that a text means: it is one, or the name of one person.
-    private static func id(of wanted: String, _ search: PersonSearch) throws -> String {
-        if search.ids.values.contains(where: { $0.contains(wanted) }) { return wanted }
-        let called = search.called[wanted] ?? []
+    private static func id(of wanted: String, _ search: PersonSearch, _ acts: [LogForgetting.Act]) throws -> String {
+        let isID = search.ids.values.contains { $0.contains(wanted) }
+        let called = isID ? [wanted] : search.called[wanted] ?? []
         guard called.count == 1, let id = called.first else {
-            throw LogForgetting.UnknownPerson(wanted: wanted, ids: called.sorted(), known: search.known)
+            throw LogForgetting.UnknownPerson(
+                wanted: wanted,
+                ids: called.sorted(),
+                known: search.known,
+                act: acts.last
+            )
+        }
+        if let act = acts.first(where: { $0.pseudonyms.contains(id) }) {
+            throw EngineError(
+                "forget: \"\(wanted)\" is the pseudonym of somebody whom act \(act.sequence) has forgotten",
+                code: .no
+            )
         }
         return id
+    }
+
+    /// The acts that forgot people, in the order of the log.
+    private static func acts(in session: borrowing ReadSession) throws -> [LogForgetting.Act] {
+        guard session.head > .zero else { return [] }
+        var acts: [LogForgetting.Act] = []
+        try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+            guard event.kind == Redactions.actKind else { return true }
+            let forgotten = event.withPayload { try? JSONValue.parse($0)["forgotten"]?.array }
+            let pseudonyms = (forgotten ?? [])?.compactMap(\.string) ?? []
+            if !pseudonyms.isEmpty {
+                acts.append(
+                    LogForgetting.Act(
+                        sequence: event.sequence,
+                        recordedAt: event.recordedAt,
+                        pseudonyms: pseudonyms
+                    )
+                )
+            }
+            return true
+        }
+        return acts
     }
 
     /// Adds what came since: texts and names. The pseudonyms stay.

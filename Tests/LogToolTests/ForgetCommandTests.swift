@@ -89,9 +89,27 @@ import Testing
         #expect(try String(contentsOfFile: folder.path("c.json"), encoding: .utf8) == written)
     }
 
+    /// Whoever asks again, because the first run was killed before it could print, is told of the act.
+    @Test func whoIsForgottenIsToldByTheAct() throws {
+        let author = try first().author
+        _ = try tool("forget", "L", "--author", author, "--yes", "--by", "keeper")
+        let acts = try tool("events", "L", "--kind", "logtool.redact/1", "--json").output
+        let act = try #require(try JSONSerialization.jsonObject(with: Data(acts.utf8)) as? [[String: Any]]).last
+        let sequence = try #require(act?["sequence"] as? String)
+        let export = try tool("export", "L").output
+        let again = try tool("forget", "L", "--author", author, "--yes")
+        #expect(again.exitCode == 1 && again.errors.contains("act \(sequence) of "), "\(again.errors)")
+        let pseudonym = try first().author
+        #expect(pseudonym != author && again.errors.contains("now \(pseudonym)"), "\(again.errors)")
+        let renamed = try tool("forget", "L", "--author", pseudonym, "--yes")
+        #expect(renamed.exitCode == 1 && renamed.errors.contains("pseudonym of somebody whom act"), "\(renamed.errors)")
+        #expect(try tool("export", "L").output == export)
+    }
+
     /// What is altered in a certificate is found.
     @Test func anAlteredCertificateDoesNotHold() throws {
         let author = try first().author
+        let dry = try tool("forget", "L", "--author", author, "--dry-run", "--json")
         let text = try tool("forget", "L", "--author", author, "--yes", "--by", "keeper", "--json").output
         _ = try folder.write(text, to: "c.json")
         #expect(try tool("prove", "--check", "c.json").exitCode == 0)
@@ -113,7 +131,6 @@ import Testing
             let run = try tool("prove", "--check", "d\(number).json")
             #expect(run.exitCode != 0, "change \(number): \(run.output)")
         }
-        let dry = try tool("forget", "L", "--author", "900000000000001", "--dry-run", "--json")
         _ = try folder.write(dry.output, to: "dry.json")
         #expect(try tool("prove", "--check", "dry.json").errors.contains("dry run"), "\(dry.errors)")
     }

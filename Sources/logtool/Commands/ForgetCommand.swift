@@ -143,7 +143,15 @@ struct ForgetCommand: ParsableCommand, ExplainedCommand {
             }
             let shown = error.known.map { $0.value == $0.key ? $0.key : "\($0.value) (\($0.key))" }.sorted()
             let words = Set(error.known.flatMap { [$0.key, $0.value] }).sorted()
-            throw KnownNames.failure("author", error.wanted, shown, words: words, ifNone: "it tells of nobody")
+            let failure = KnownNames.failure("author", error.wanted, shown, words: words, ifNone: "it tells of nobody")
+            guard let act = error.act else { throw failure }
+            let pseudonyms = act.pseudonyms.joined(separator: ", ")
+            throw Failure(
+                failure.description
+                    + "; act \(act.sequence) of \(act.recordedAt) has forgotten somebody, now \(pseudonyms): if it was "
+                    + "this person, nothing is left to do, and logtool prove \"\(log.path)\" \(act.sequence) proves it",
+                exitCode: Outcome.no
+            )
         }
     }
 }
