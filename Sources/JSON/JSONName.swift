@@ -1,11 +1,13 @@
-/// A name that is looked for in objects, with what tells it from most others at once.
-package struct JSONName: Hashable, Sendable {
+/// A name that is looked for in objects, with what tells it from most others at once. A class, so that handing it on counts one
+/// reference instead of those of its text and its bytes.
+package final class JSONName: Hashable, Sendable {
     package let text: String
     let bytes: [UInt8]
     let mark: UInt32
 
     package init(_ text: String) {
-        (self.text, bytes) = (text, Array(text.utf8))
+        let bytes = Array(text.utf8)
+        (self.text, self.bytes) = (text, bytes)
         mark = bytes.withUnsafeBytes { Self.mark(of: $0) }
     }
 

@@ -19,38 +19,39 @@ extension DecoderFileReader {
     }
 
     private mutating func group(_ node: YAMLNode) throws(DecoderFileError) -> DecoderTests.Group {
-        var group = DecoderTests.Group()
         if node.text != nil {
             try count(node.line)
             let here = DecoderPlace(start: .here, steps: [])
-            group.tests.append(DecoderTests.Test(value: .place(here), condition: try expression(node)))
-            return group
+            let test = DecoderTests.Test(value: .place(here), condition: try expression(node))
+            return DecoderTests.Group(tests: [test])
         }
         guard let members = node.members else {
             throw DecoderFileError(node.line, "when is an object of tests, an expression, or a list of such")
         }
+        var paths: [DecoderTests.Pattern] = []
+        var tests: [DecoderTests.Test] = []
+        var isOutgoing: Bool?
+        var link: String?
         for member in members {
             try count(member.line)
             switch member.name {
             case "path":
-                for pattern in member.value.elements ?? [member.value] { group.paths.append(try self.pattern(pattern)) }
+                for pattern in member.value.elements ?? [member.value] { paths.append(try self.pattern(pattern)) }
             case "dir":
                 guard let text = member.value.text, ["in", "out"].contains(text) else {
                     throw DecoderFileError(member.line, "dir is in or out")
                 }
-                group.isOutgoing = text == "out"
+                isOutgoing = text == "out"
             case "link":
                 guard let text = member.value.text, ["open", "close"].contains(text) else {
                     throw DecoderFileError(member.line, "link is open or close")
                 }
-                group.link = text
+                link = text
             default:
-                let test = DecoderTests.Test(value: try tested(member), condition: try condition(member.value))
-                group.hasPointers = group.hasPointers || test.condition.hasPointer
-                group.tests.append(test)
+                tests.append(DecoderTests.Test(value: try tested(member), condition: try condition(member.value)))
             }
         }
-        return group
+        return DecoderTests.Group(paths: paths, tests: tests, isOutgoing: isOutgoing, link: link)
     }
 
     /// The value that a test looks at.

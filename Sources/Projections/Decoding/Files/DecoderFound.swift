@@ -65,6 +65,19 @@ enum DecoderFound {
         return view.digits.map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// Whether it is the number 0, written with one digit.
+    var isZero: Bool {
+        guard case .view(let view) = self, let digits = view.digits else { return false }
+        return digits.elementsEqual([UInt8(ascii: "0")])
+    }
+
+    /// The whole number that is written, as a number or as a text; `nil` for anything else, and beyond 64 bits.
+    var int64: Int64? {
+        guard case .view(let view) = self, let digits = view.digits else { return writtenText.flatMap { Int64($0) } }
+        let isWhole = digits.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
+        return JSONDigits(bytes: digits, isWhole: isWhole).int64
+    }
+
     var elements: [JSONView]? { if case .view(let view) = self { view.elements } else { nil } }
 
     /// The handle of an id; `nil` if it is no text, number or truth value, or empty.

@@ -73,9 +73,10 @@ struct DecoderPlace: Hashable, Sendable {
 
     func value(in start: JSONView) -> JSONView? {
         var value = start
-        for step in path {
+        for index in path.indices {
             Steps.count(1)
-            let inner = value.isObject ? value.member(step.name) : step.number.flatMap { value.element($0) }
+            let inner =
+                value.isObject ? value.member(path[index].name) : path[index].number.flatMap { value.element($0) }
             guard let inner else { return nil }
             value = inner
         }

@@ -12,14 +12,14 @@ extension DecoderRun {
             decoder.relations.note(.nothing, by: own, at: context.event.sequence.rawValue)
         }
         guard effect.operation != .delete else {
-            note(effect, reader.outer, channel, id)
+            note(reader, channel, id)
             let permanence: Permanence = effect.isForEver ? .forever : .untilWritten
             return changes.append(
                 .message(.deleted(MessageDeletion(key: key, permanence: permanence, isOfChannel: true)))
             )
         }
         let said = StatedMessage(reader, &context.names)
-        stay(effect, reader.outer, channel, id)
+        stay(reader, channel, id)
         if let fault = said.fault { return issue("the message's \(fault) has another type", line) }
         let isWhole = effect.needs.allSatisfy { said.has($0) }
         if effect.operation == .edit { return edit(said, key, reader, line) }
@@ -27,7 +27,7 @@ extension DecoderRun {
             let lacking = effect.needs.first { !said.has($0) }.map { "\($0)" } ?? ""
             return issue("the message has no \(lacking)", line)
         }
-        if isWhole { note(effect, reader.outer, channel, id) }
+        if isWhole { note(reader, channel, id) }
         let own = reader.own.map { context.names.id($0) }
         if let own {
             if isPast(own) { return }

@@ -12,7 +12,7 @@ extension DecoderRun {
         decoder.rowCount += 1
         let effect = reader.effect
         let key = MessageKey(channel: table, id: id)
-        stay(effect, reader.outer, table, id)
+        stay(reader, table, id)
         let version = reader.time(.version)
         if case .fault = version { return issue("the row's version is no time", line) }
         if effect.operation == .make, decoder.rows[key] != nil { return }
@@ -21,7 +21,7 @@ extension DecoderRun {
             guard let columns = columns(reader, line) else { return }
             record = RowRecord(columns)
         }
-        note(effect, reader.outer, table, id)
+        note(reader, table, id)
         let operation: RowChange.Operation =
             switch effect.operation {
             case .patch: .update

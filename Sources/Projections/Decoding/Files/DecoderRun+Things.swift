@@ -7,7 +7,7 @@ extension DecoderRun {
         let effect = reader.effect
         if effect.operation == .make, decoder.stated.contains(id) { return }
         if effect.operation == .replace { decoder.stated.insert(id) }
-        note(effect, reader.outer, id, .none)
+        note(reader, id, .none)
         if effect.operation == .delete {
             let permanence: Permanence = effect.isForEver ? .forever : .untilWritten
             return changes.append(.channel(.deleted(id, cause: .channelDeleted, permanence: permanence)))
@@ -33,7 +33,7 @@ extension DecoderRun {
         guard let id = id(.id, reader, line) else { return }
         // Users of the whole source have the source's scope, whose name is empty in no remote.
         let scope = context.names.id(reader.id(.scope) ?? DecoderRun.wholeScope)
-        note(reader.effect, reader.outer, scope, id)
+        note(reader, scope, id)
         guard reader.effect.operation != .delete else {
             return changes.append(.community(.memberRemoved(guild: scope, user: id)))
         }
@@ -49,7 +49,7 @@ extension DecoderRun {
         guard let list = id(.list, reader, line), let id = id(.id, reader, line) else { return }
         let effect = reader.effect
         let version = reader.time(.version)
-        stay(effect, reader.outer, id, .none)
+        stay(reader, id, .none)
         if case .fault = version { return issue("the item's version is no time", line) }
         let known = decoder.items[id]
         if let known, known.sequence < context.event.sequence.rawValue {
@@ -61,7 +61,7 @@ extension DecoderRun {
         let isForgotten = known == nil && context.rules.contains(.deletionOfUnseenIsForgotten)
         if effect.operation == .delete, isForgotten { return }
         // An item may move to another list and is the same thing of its set.
-        note(effect, reader.outer, id, .none)
+        note(reader, id, .none)
         if let known, known.list != list || effect.operation == .delete {
             changes.append(.item(.removed(list: known.list, id: id)))
         }

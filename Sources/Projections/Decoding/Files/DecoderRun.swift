@@ -1,10 +1,10 @@
 import EventLog
 
 /// One event as a rule of a decoder file turns it into changes.
-struct DecoderRun {
-    var decoder: FileDecoder
-    var changes: [Change]
-    var context: FoldContext
+///
+/// The decoder, the changes and the context are borrowed while it lives; it cannot be copied, so nobody keeps it longer.
+struct DecoderRun: ~Copyable {
+    private let lent: Lent
     /// The things of sets that this event has stated.
     private var stated: [DecoderSets.Name: Set<DecoderSets.Member>] = [:]
     /// The sets that this event states as a whole, in the order of the rule's steps.
@@ -18,6 +18,29 @@ struct DecoderRun {
     /// The most issues of one event: a bad list would otherwise have one for each element.
     private static let issuesMax = 16
 
+    private struct Lent {
+        let decoder: UnsafeMutablePointer<FileDecoder>
+        let changes: UnsafeMutablePointer<[Change]>
+        let context: UnsafeMutablePointer<FoldContext>
+    }
+
+    var decoder: FileDecoder {
+        @inline(__always) _read { yield lent.decoder.pointee }
+        @inline(__always) nonmutating _modify { yield &lent.decoder.pointee }
+    }
+
+    var changes: [Change] {
+        @inline(__always) _read { yield lent.changes.pointee }
+        @inline(__always) nonmutating _modify { yield &lent.changes.pointee }
+    }
+
+    var context: FoldContext {
+        @inline(__always) _read { yield lent.context.pointee }
+        @inline(__always) nonmutating _modify { yield &lent.context.pointee }
+    }
+
+    private init(_ lent: Lent) { self.lent = lent }
+
     /// Carries out a rule for an event.
     static func carryOut(
         _ rule: DecoderStep,
@@ -26,7 +49,11 @@ struct DecoderRun {
         _ changes: inout [Change],
         _ context: inout FoldContext
     ) {
-        carryOut(&decoder, &changes, &context) { $0.carryOut(rule, &scope, isRule: true) }
+        lending(&decoder, &changes, &context) { lent in
+            var run = DecoderRun(lent)
+            run.carryOut(rule, &scope, isRule: true)
+            run.finish()
+        }
     }
 
     /// Has a registered decoder read an event.
@@ -37,42 +64,28 @@ struct DecoderRun {
         _ changes: inout [Change],
         _ context: inout FoldContext
     ) {
-        carryOut(&decoder, &changes, &context) { run in
-            var builder = ChangeBuilder(run: DecoderRun(at: run.context.event))
-            swap(&builder.run, &run)
+        lending(&decoder, &changes, &context) { lent in
+            var builder = ChangeBuilder(run: DecoderRun(lent))
             reader.decode(event, into: &builder)
-            swap(&builder.run, &run)
+            builder.run.finish()
         }
     }
 
-    /// Carries out an event. The decoder, the changes and the context are lent for that time, since a copy of either would be
-    /// made whole when it changes.
-    private static func carryOut(
+    /// Lends what an event changes, since a copy of it would be made whole when it changes.
+    @inline(__always)
+    private static func lending(
         _ decoder: inout FileDecoder,
         _ changes: inout [Change],
         _ context: inout FoldContext,
-        _ work: (inout DecoderRun) -> Void
+        _ work: (Lent) -> Void
     ) {
-        var run = DecoderRun(at: context.event)
-        run.lend(&decoder, &changes, &context)
-        work(&run)
-        run.finish()
-        run.lend(&decoder, &changes, &context)
-    }
-
-    private mutating func lend(
-        _ decoder: inout FileDecoder,
-        _ changes: inout [Change],
-        _ context: inout FoldContext
-    ) {
-        swap(&self.decoder, &decoder)
-        swap(&self.changes, &changes)
-        swap(&self.context, &context)
-    }
-
-    private init(at event: EventReference) {
-        (decoder, changes) = (FileDecoder(), [])
-        context = FoldContext(names: Names(), event: event)
+        withUnsafeMutablePointer(to: &decoder) { decoder in
+            withUnsafeMutablePointer(to: &changes) { changes in
+                withUnsafeMutablePointer(to: &context) { context in
+                    work(Lent(decoder: decoder, changes: changes, context: context))
+                }
+            }
+        }
     }
 
     // MARK: - Steps
@@ -103,11 +116,11 @@ struct DecoderRun {
         for inner in step.steps { carryOut(inner, &scope, isRule: false) }
         for (name, value) in step.kept { keep(value, as: name, &scope, step) }
         guard let effect = step.effect else { return }
-        guard let from = step.from else { return apply(effect, scope, scope, step.line) }
+        guard let from = step.from else { return apply(effect, scope, isEntered: false, step.line) }
         guard let value = scope.value(from), !value.isNull else {
             return issue("there is no value at from", step.line)
         }
-        scope.entering(value, isLoop: false) { apply(effect, $0, $0.outside, step.line) }
+        scope.entering(value, isLoop: false) { apply(effect, $0, isEntered: true, step.line) }
     }
 
     /// Keeps a value for the connection, or for what the step names. One that is missing changes nothing, null forgets what was
@@ -132,20 +145,15 @@ struct DecoderRun {
     // MARK: - Effects
 
     /// - Parameters:
-    ///   - inner: where the members of the shape are.
-    ///   - outer: where the ids of `at` and the members of `with` are.
-    mutating func apply(
-        _ effect: DecoderEffect,
-        _ inner: DecoderScope,
-        _ outer: DecoderScope,
-        _ line: Int?
-    ) {
+    ///   - scope: where the members of the shape are.
+    ///   - isEntered: whether the ids of `at` and the members of `with` are one level further out.
+    mutating func apply(_ effect: DecoderEffect, _ scope: DecoderScope, isEntered: Bool, _ line: Int?) {
+        let reader = EffectReader(effect: effect, inner: scope, isEntered: isEntered)
         if effect.operation == .snapshot {
-            if let name = setName(effect, outer), known.insert(name).inserted { snapshots.append(name) }
+            if let name = setName(reader), known.insert(name).inserted { snapshots.append(name) }
             return
         }
-        outer.begin(effect, line)
-        let reader = EffectReader(effect: effect, inner: inner, outer: outer)
+        scope.begin(effect, line)
         let isDeletion = effect.operation == .delete || effect.operation == .retract
         if isDeletion, context.rules.contains(.deletionsAreIgnored) { return }
         switch effect.subject {
@@ -168,9 +176,9 @@ struct DecoderRun {
         }
     }
 
-    private func setName(_ effect: DecoderEffect, _ scope: DecoderScope) -> DecoderSets.Name? {
-        guard let set = effect.set else { return nil }
-        let scopeText = set.scope.map { scope.value($0)?.writtenText ?? "" } ?? ""
+    private func setName(_ reader: EffectReader) -> DecoderSets.Name? {
+        guard let set = reader.effect.set else { return nil }
+        let scopeText = set.scope.map { reader.outer.value($0)?.writtenText ?? "" } ?? ""
         return DecoderSets.Name(name: ExactText(set.name), scope: ExactText(scopeText))
     }
 
@@ -184,8 +192,9 @@ struct DecoderRun {
     }
 
     /// Notes that a thing of a set was stated, or is gone.
-    mutating func note(_ effect: DecoderEffect, _ scope: DecoderScope, _ first: EntityID, _ second: EntityID) {
-        guard let name = setName(effect, scope) else { return }
+    mutating func note(_ reader: EffectReader, _ first: EntityID, _ second: EntityID) {
+        guard let name = setName(reader) else { return }
+        let effect = reader.effect
         let member = DecoderSets.Member(subject: effect.subject.number, first: first, second: second)
         if effect.operation == .delete {
             decoder.sets.remove(member, from: name, at: context.event.sequence.rawValue)
@@ -196,9 +205,9 @@ struct DecoderRun {
     }
 
     /// Notes that an event names a thing that it does not state: if the set holds it, a snapshot does not leave it out.
-    mutating func stay(_ effect: DecoderEffect, _ scope: DecoderScope, _ first: EntityID, _ second: EntityID) {
-        guard let name = setName(effect, scope) else { return }
-        let member = DecoderSets.Member(subject: effect.subject.number, first: first, second: second)
+    mutating func stay(_ reader: EffectReader, _ first: EntityID, _ second: EntityID) {
+        guard let name = setName(reader) else { return }
+        let member = DecoderSets.Member(subject: reader.effect.subject.number, first: first, second: second)
         if decoder.sets.holds(member, in: name) { stated[name, default: []].insert(member) }
     }
 

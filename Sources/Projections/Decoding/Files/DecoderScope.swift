@@ -168,8 +168,7 @@ struct DecoderScope {
     }
 
     private mutating func fits(_ tests: DecoderTests, _ isMeant: (DecoderTests.Group) -> Bool) -> Bool {
-        for index in tests.groups.indices where isMeant(tests.groups[index]) {
-            let group = tests.groups[index]
+        for group in tests.groups where isMeant(group) {
             // Most groups have no path: without one nothing is named, and nothing needs a copy.
             guard !group.paths.isEmpty || group.hasPointers else {
                 if group.tests.allSatisfy({ $0.condition.fits(value($0.value)) { value($0) } }) { return true }
@@ -367,7 +366,7 @@ struct DecoderScope {
         guard let found = self.value(value) else { return absences.isMissing ? .none : .unstated }
         if found.isNull { return absences.isNull ? .none : .fault }
         if absences.isEmptyText, !keepsEmpty, found.isText("") { return .none }
-        if absences.isZero, found.digits == "0" { return .none }
+        if absences.isZero, found.isZero { return .none }
         return read(found).map { .value($0) } ?? .fault
     }
 

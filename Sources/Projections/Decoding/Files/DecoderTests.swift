@@ -31,15 +31,20 @@ struct DecoderTests: Sendable {
         }
     }
 
-    struct Group: Sendable {
-        var paths: [Pattern] = []
-        var tests: [Test] = []
+    final class Group: Sendable {
+        let paths: [Pattern]
+        let tests: [Test]
         /// Whether a test names parts of a pointer.
-        var hasPointers = false
+        let hasPointers: Bool
         /// Whether the event goes to the remote.
-        var isOutgoing: Bool?
+        let isOutgoing: Bool?
         /// `open` or `close` for the event of a link. Groups without it fit no link.
-        var link: String?
+        let link: String?
+
+        init(paths: [Pattern] = [], tests: [Test], isOutgoing: Bool? = nil, link: String? = nil) {
+            (self.paths, self.tests, self.isOutgoing, self.link) = (paths, tests, isOutgoing, link)
+            hasPointers = tests.contains { $0.condition.hasPointer }
+        }
     }
 
     var groups: [Group] = []

@@ -4,7 +4,10 @@ import EventLog
 struct EffectReader {
     let effect: DecoderEffect
     let inner: DecoderScope
-    let outer: DecoderScope
+    /// Whether the effect's step has entered the value of `from`.
+    let isEntered: Bool
+    /// Where the values are that are read outside of that.
+    var outer: DecoderScope { isEntered ? inner.outside : inner }
 
     /// What an id is found as, from `at` or the shape; `nil` if nothing is there.
     func found(_ name: DecoderName) -> DecoderFound? {
@@ -24,6 +27,7 @@ struct EffectReader {
     /// The value of a column.
     func value(named name: String) -> JSONValue? {
         if let value = effect.outerMembers[named: name] {
+            let outer = outer
             outer.noteRead(name, value)
             return outer.value(value)?.value
         }
@@ -52,6 +56,7 @@ struct EffectReader {
         _ body: (DecoderScope, DecoderValue) -> Result
     ) -> Result? {
         if let value = outside[name] {
+            let outer = outer
             outer.noteRead(name.text, value)
             return body(outer, value)
         }

@@ -83,6 +83,6 @@ struct EffectText {
             return run.issue("a value is nested too deeply, or a number has no digits", nil)
         }
         let scope = DecoderScope(document, [:], isLink: false, DecoderAbsences())
-        run.apply(effect, scope, scope, nil)
+        run.apply(effect, scope, isEntered: false, nil)
     }
 }

@@ -145,16 +145,15 @@ struct FileDecoder: SourceDecoder {
         last = envelope.sequence.rawValue
         (takenLine, tookRepeat, rowCount) = (nil, false, 0)
         if isTraced { reads = [] }
-        let wrapper = file.envelope.flatMap { $0.wraps(envelope) ? $0 : nil }
-        let documents =
-            if let wrapper {
-                wrapper.opened(payload).flatMap { values in try? values.map { try JSONDocument($0) } }
-            } else { Self.document(envelope, payload).map { [$0] } }
-        guard let documents else {
-            let form = wrapper.map { "no message of \($0.rawValue)" } ?? "not one JSON text"
+        func refuse(_ form: String) {
             if envelope.attributes["dir"] != "out" { context.issue("decoder \(file.name): \(form)") }
-            return
         }
+        guard let wrapper = file.envelope, wrapper.wraps(envelope) else {
+            guard let document = Self.document(envelope, payload) else { return refuse("not one JSON text") }
+            return read(document, envelope, file, into: &changes, context: &context)
+        }
+        guard let documents = wrapper.opened(payload).flatMap({ values in try? values.map { try JSONDocument($0) } })
+        else { return refuse("no message of \(wrapper.rawValue)") }
         for document in documents { read(document, envelope, file, into: &changes, context: &context) }
     }
 
@@ -218,7 +217,7 @@ struct FileDecoder: SourceDecoder {
             if sequence <= upTo { return false }
             if scope.takes(begins) { lastNumber = nil }
             guard let found = scope.value(value) else { return false }
-            guard let number = found.writtenText.flatMap({ Int64($0) }) else {
+            guard let number = found.int64 else {
                 reasons.append("decoder \(file.name): the number of the session is no whole number of 64 bits")
                 return false
             }
