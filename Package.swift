@@ -151,8 +151,8 @@ let package = Package(
             dependencies: ["CZlib", "EventLog", "JSON", "Kinds", "Projections"],
             resources: [
                 .embedInCode("Web/unpack.js"), .embedInCode("Web/texts.js"), .embedInCode("Web/elements.js"),
-                .embedInCode("Web/data.js"), .embedInCode("Web/chunked.js"), .embedInCode("Web/served.js"),
-                .embedInCode("Web/filed.js"), .embedInCode("Web/axis.js"),
+                .embedInCode("Web/data.js"), .embedInCode("Web/rows.js"), .embedInCode("Web/chunked.js"),
+                .embedInCode("Web/served.js"), .embedInCode("Web/filed.js"), .embedInCode("Web/axis.js"),
                 .embedInCode("Web/work.js"), .embedInCode("Web/chat.js"), .embedInCode("Web/event.js"),
                 .embedInCode("Web/finds.js"), .embedInCode("Web/page.js"), .embedInCode("Web/page.css"),
                 .embedInCode("Web/page.html"), .embedInCode("Web/entries.js"), .embedInCode("Web/change.js"),

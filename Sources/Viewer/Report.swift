@@ -71,8 +71,8 @@ public struct Report {
                 switch self {
                 case .steps:
                     [
-                        PackageResources.data_js, PackageResources.chunked_js, PackageResources.served_js,
-                        PackageResources.filed_js, PackageResources.axis_js,
+                        PackageResources.data_js, PackageResources.rows_js, PackageResources.chunked_js,
+                        PackageResources.served_js, PackageResources.filed_js, PackageResources.axis_js,
                         PackageResources.work_js, PackageResources.chat_js, PackageResources.event_js,
                         PackageResources.finds_js, PackageResources.page_js,
                     ]

@@ -13,23 +13,20 @@ package struct StepChunks: Sendable {
     private let title: String
     private let reading: String
     private let options: ReplayOptions
-    /// Where the state before a chunk may be folded from.
-    private let points: StatePoints?
     /// The state behind the last chunk, and the generation of the log that it was folded from.
     private var walk: (steps: StepWalk, generation: UInt32)?
 
     /// - Parameters:
     ///   - title: What the page calls the log.
     ///   - reading: The name of the profile that `options` read by.
-    ///   - points: States that were folded with the same options; `nil` for none.
-    package init(title: String, reading: String, options: ReplayOptions, points: StatePoints? = nil) {
-        (self.title, self.reading, self.options, self.points) = (title, reading, options, points)
+    package init(title: String, reading: String, options: ReplayOptions) {
+        (self.title, self.reading, self.options) = (title, reading, options)
     }
 
     /// Writes the header, the state before the events as far as it is in the window, and for each event its step and its line
     /// of an export.
     ///
-    /// Cost: events since the nearest kept state or one of `points`, unless the chunk follows the last one; then what `StepWalk.stretch` and
+    /// Cost: events since the nearest kept state, unless the chunk follows the last one; then what `StepWalk.stretch` and
     /// `LogState.window` take.
     ///
     /// - Parameters:
@@ -51,10 +48,7 @@ package struct StepChunks: Sendable {
         } else {
             // Two whole states less while the next one is folded.
             walk = nil
-            let known = points?.nearest(through: before, in: session)
-            steps = StepWalk(
-                from: try Replay.logState(of: session, through: before, from: known, options: options)
-            )
+            steps = StepWalk(from: try Replay.logState(of: session, through: before, options: options))
         }
         // Held by nobody else while it is folded, or it would be copied; and of no use once that fails.
         walk = nil
@@ -71,6 +65,32 @@ package struct StepChunks: Sendable {
             try write(Steps.line(Steps.step(step.event.sequence, step.differences, orders: step.orders)))
         }
         try writeEmpty(&left, before: range.upperBound.next, to: write)
+    }
+
+    /// Writes a chunk of one event, whose window has the channel that the event changes, and nothing of other places.
+    ///
+    /// Cost: as `Replay.channelStep`.
+    ///
+    /// - Parameters:
+    ///   - sequence: The event.
+    ///   - size: How much the window has of the channel.
+    /// - Returns: False, with nothing written, where that does not tell what the event changed.
+    /// - Throws: as `Replay.channelStep`; what `write` throws.
+    package func writeStep(
+        at sequence: SequenceNumber,
+        _ size: StateWindow.Size,
+        of session: borrowing ReadSession,
+        to write: ([UInt8]) throws -> Void
+    ) throws -> Bool {
+        guard let step = try Replay.channelStep(at: sequence, size, of: session, options: options) else { return false }
+        var header = try header(of: step.before, sequence...sequence, session)
+        header["alone"] = .bool(true)
+        try write(Steps.line(header))
+        let before = SequenceNumber(sequence.rawValue - 1)
+        try write(Steps.line(Steps.step(before, step.before.rows, orders: step.before.orders)))
+        try writeEvents(in: sequence...sequence, of: session, to: write)
+        try write(Steps.line(Steps.step(sequence, step.step.differences, orders: step.step.orders)))
+        return true
     }
 
     /// Writes the steps of events that are left out, which change nothing.

@@ -284,7 +284,7 @@ import Testing
     @Test(.enabled(if: WebPage.node != nil, "node is not installed"))
     func theScriptComputesWhatItSays() throws {
         let names = ["inflated", "compare", "wordDifference", "partings", "Timeline"]
-        try WebPage.check(["unpack", "texts", "data"], names, Self.checks, in: folder)
+        try WebPage.check(["unpack", "texts", "data", "rows"], names, Self.checks, in: folder)
     }
 
     private static let checks = """

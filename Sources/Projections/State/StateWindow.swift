@@ -63,6 +63,14 @@ package struct StateWindow: Sendable {
     package fileprivate(set) var hidden: [EntityReference: Int] = [:]
     /// The places with rows, and those that were asked for; sorted by source and kind.
     package fileprivate(set) var places: [Place] = []
+
+    /// What the window has of one place.
+    func only(_ place: PlaceName) -> StateWindow {
+        var window = self
+        window.rows = rows.filter { PlaceName(of: $0.entity) == place }
+        window.places = places.filter { $0.name == place }
+        return window
+    }
 }
 
 extension LogState {

@@ -8,16 +8,19 @@ class ChatPanel {
     this.page = page;
     // What was drawn, by what it shows: a step changes little of it. The places apart, of which all are shown at once.
     this.kept = new Map();
-    this.keptPlaces = new Map();
+    this.places = [];
+    this.items = new Map();
+    // The drawn messages by name. The elements of one that is no longer shown serve another one.
+    this.messages = new Map();
   }
 
   /** The element for a name: that which was drawn of the same values, else a new one. */
-  keep(name, values, draw, kept = this.kept) {
-    const known = kept.get(name);
+  keep(name, values, draw) {
+    const known = this.kept.get(name);
     if (known && known.values.length === values.length && known.values.every((value, index) => value === values[index])) return known.drawn;
-    if (kept === this.kept && kept.size >= ChatPanel.keptMax) kept.clear();
+    if (this.kept.size >= ChatPanel.keptMax) this.kept.clear();
     const drawn = draw();
-    kept.set(name, { values, drawn });
+    this.kept.set(name, { values, drawn });
     return drawn;
   }
 
@@ -26,37 +29,41 @@ class ChatPanel {
     this.drawContent();
   }
 
+  /** Draws the list of places. What it has of a place stays, and only what differs is written. */
   drawPlaces() {
-    const lit = new Set(this.page.timeline.step().changes.map((change) => placeOf(change.entity)));
-    const places = this.page.timeline.places();
-    // Of places that are gone nothing is kept.
-    if (this.keptPlaces.size > 2 * places.length) this.keptPlaces.clear();
-    const items = places.map((place) => {
-      const isLit = lit.has(place.key) && this.page.timeline.position > 0;
-      const title = this.page.title(place.key);
-      const isShown = place.key === this.page.place;
-      const draw = () =>
-        element(
-          "li",
-          {},
-          element(
-            "button",
-            {
-              type: "button",
-              "aria-current": isShown ? "true" : undefined,
-              class: isLit ? "lit" : undefined,
-              onclick: () => this.page.choose(place.key),
-            },
-            element("bdi", {}, shown(title)),
-            " ",
-            element("span", { class: "quiet" }, String(place.count)),
-          ),
-        );
-      return this.keep(place.key, [title, place.count, isLit, isShown], draw, this.keptPlaces);
-    });
-    const list = this.keep("places", [], () => element("ul", {}));
-    fill(list, items);
-    fill(byID("places"), [list]);
+    const { timeline, place: shownPlace } = this.page;
+    // Of a step that was loaded alone, the other places are those of the steps before.
+    const places = timeline.isAlone && this.places.length > 0 ? this.places : timeline.places();
+    if (this.places !== places) {
+      this.places = places;
+      const items = new Map(places.map(({ key }) => [key, this.items.get(key) ?? this.placeItem(key)]));
+      this.items = items;
+      const list = this.keep("places", [], () => element("ul", {}));
+      fill(list, [...items.values()].map(({ item }) => item));
+      fill(byID("places"), [list]);
+    }
+    const lit = new Set(timeline.position > 0 ? timeline.step().changes.map((change) => placeOf(change.entity)) : []);
+    for (const { key, count } of places) {
+      const drawn = this.items.get(key);
+      const row = drawn.channel === undefined ? undefined : timeline.rows.get(drawn.channel);
+      // A step that was loaded alone does not know the names of other channels.
+      if (drawn.row !== row && !(row === undefined && timeline.isAlone)) {
+        drawn.row = row;
+        write(drawn.title, shown(this.page.title(key)));
+      }
+      write(drawn.count, String(count));
+      mark(drawn.button, "class", lit.has(key) ? "lit" : undefined);
+      mark(drawn.button, "aria-current", key === shownPlace ? "true" : undefined);
+    }
+    if (timeline.isAlone) for (const { key, count } of timeline.places()) if (this.items.has(key)) write(this.items.get(key).count, String(count));
+  }
+
+  placeItem(key) {
+    const [title, count] = [element("bdi", {}, shown(this.page.title(key))), element("span", { class: "quiet" })];
+    const button = element("button", { type: "button", onclick: () => this.page.choose(key) }, title, " ", count);
+    const [kind, source, id] = key.split("\n");
+    const channel = kind === "channel" ? `channel:${source}/${id}` : undefined;
+    return { item: element("li", {}, button), button, title, count, channel, row: channel && this.page.timeline.rows.get(channel) };
   }
 
   /** Draws the shown place, as each reading has it. */
@@ -100,20 +107,17 @@ class ChatPanel {
     const end = lit < 0 ? messages.length : Math.min(messages.length, lit + this.page.shownMax / 2);
     const start = Math.max(0, end - this.page.shownMax);
     const depths = new Map();
-    const items = messages.slice(start, end).flatMap((row) => {
+    const drawn = messages.slice(start, end).map((row) => {
       const parent = row.fields.replyTo?.id ?? row.fields.replyTo;
       const name = parts(row.entity).parts;
       const above = parent === undefined ? undefined : `message:${name[0]}/${name[1]}/${encoded(parent)}`;
       const depth = above === undefined ? 0 : Math.min(8, (depths.get(above) ?? 0) + 1);
       depths.set(row.entity, depth);
-      const answered = above && timeline.rows.get(above);
       const change = changes.get(row.entity);
       const classes = this.classes(row, change !== undefined, `depth-${depth}`);
-      return [
-        ...this.unloaded(timeline.hiddenBefore(row.entity)),
-        this.keep(`${number} ${row.entity}`, [row, answered, change, classes], () => this.drawMessage(row, classes, above && [above, answered], change)),
-      ];
+      return { row, name: `${number} ${row.entity}`, values: [row, above && timeline.rows.get(above), change, classes, above] };
     });
+    const items = this.messageItems(drawn, number).flatMap((item, place) => [...this.unloaded(timeline.hiddenBefore(drawn[place].row.entity)), item.item]);
     const more = (count, where) =>
       count > 0
         ? element(
@@ -136,47 +140,55 @@ class ChatPanel {
     return [element("li", { class: "unloaded", "data-hidden": String(count) }, element("button", { type: "button", onclick: () => this.page.showMore() }, `${count} not loaded: show more`))];
   }
 
-  drawMessage(row, classes, above, change) {
+  /** The elements of messages. Those of the same values stay as they are; those of messages that have gone are written anew. */
+  messageItems(drawn, number) {
+    const free = new Map([...this.messages].filter(([name]) => name.startsWith(`${number} `)));
+    for (const { name } of drawn) free.delete(name);
+    const unused = [...free.values()];
+    for (const name of free.keys()) this.messages.delete(name);
+    return drawn.map(({ name, values }) => {
+      let item = this.messages.get(name);
+      if (!item) this.messages.set(name, (item = unused.pop() ?? this.messageItem()));
+      if (item.values?.every((value, index) => value === values[index])) return item;
+      item.values = values;
+      this.writeMessage(item, ...values);
+      return item;
+    });
+  }
+
+  messageItem() {
+    const made = { author: element("bdi"), notes: element("span", { class: "quiet" }), text: element("p", { class: "text", dir: "auto" }) };
+    const who = element("button", { type: "button", class: "who", title: "Its history", onclick: () => this.page.chooseEntity(made.values[0].entity) }, made.author);
+    const choose = () => this.page.chooseEntity(made.values[4]);
+    made.answered = [document.createTextNode(" "), element("button", { type: "button", class: "link", onclick: choose })];
+    made.item = element("li", {}, who, " ", made.notes, made.text);
+    return made;
+  }
+
+  /** Writes a message into its elements; `above` is the name of the one that it answers, `parent` its row. */
+  writeMessage({ item, author, notes, text, answered }, row, parent, change, classes, above) {
     const { fields } = row;
-    const author = fields.authorName ?? fields.author ?? "somebody";
-    const before = change?.fields.content?.a;
-    const text =
-      change?.change === "changed" && typeof before === "string" && before !== fields.content
-        ? element(
-            "p",
-            { class: "text", dir: "auto" },
-            ...drawnPieces(wordDifference(before, String(fields.content ?? ""))),
-          )
-        : element("p", { class: "text", dir: "auto" }, row.isGone ? element("del", {}, shown(fields.content ?? "")) : shown(fields.content ?? ""));
-    const parent = above?.[1];
-    const notes = [
+    mark(item, "class", classes);
+    mark(item, "data-entity", row.entity);
+    write(author, shown(fields.authorName ?? fields.author ?? "somebody"));
+    const told = [
       time(fields.createdAt),
       fields.editedAt ? `edited ${time(fields.editedAt)}` : undefined,
       row.isGone ? `deleted${fields.deletedBy ? " by " + shown(fields.deletedBy) : ""}` : undefined,
       fields.revisions > 1 ? `${fields.revisions} versions` : undefined,
       above && !parent ? "answers what is not shown" : undefined,
-    ].filter((note) => note);
-    const answered =
-      parent &&
-      element(
-        "button",
-        { type: "button", class: "link", onclick: () => this.page.chooseEntity(above[0]) },
-        `answers ${shown(parent.fields.authorName ?? parent.fields.author ?? "somebody")}`,
-      );
-    return element(
-      "li",
-      { class: classes, "data-entity": row.entity },
-      element(
-        "button",
-        { type: "button", class: "who", title: "Its history", onclick: () => this.page.chooseEntity(row.entity) },
-        element("bdi", {}, shown(author)),
-      ),
-      " ",
-      element("span", { class: "quiet" }, notes.join(" · ")),
-      answered ? " " : null,
-      answered,
-      text,
-    );
+    ];
+    write(notes, told.filter((note) => note).join(" · "));
+    if (parent) {
+      write(answered[1], `answers ${shown(parent.fields.authorName ?? parent.fields.author ?? "somebody")}`);
+      notes.after(...answered);
+    } else for (const node of answered) node.remove();
+    const [before, content] = [change?.fields.content?.a, shown(fields.content ?? "")];
+    const isEdit = change?.change === "changed" && typeof before === "string" && before !== fields.content;
+    if (isEdit) text.replaceChildren(...drawnPieces(wordDifference(before, String(fields.content ?? ""))));
+    else if (row.isGone) text.replaceChildren(element("del", {}, content));
+    else if (text.childNodes.length === 1) write(text, content);
+    else text.textContent = content;
   }
 
   /** Items, sessions, rows and whatever else has a row: a table of their members. */

@@ -61,35 +61,52 @@ class Chunked {
     return chunk !== undefined && (place === undefined || chunk.timeline.knows(place));
   }
 
+  /** Whether the shown step was loaded alone, with its place and no other one. */
+  get isAlone() {
+    return this.current?.timeline.header.alone === true;
+  }
+
   /** Whether an event is among the steps. */
   holds(sequence) {
     return Number(sequence) >= this.first && Number(sequence) <= Number(this.header.to);
   }
 
-  /** Loads what is missing to show a step and a place, with so many rows; undefined where nothing is. */
-  ready(index, place, rows = 0) {
+  /** Loads what is missing to show a step and a place, with so many rows; undefined where nothing is. Of a jump the step alone will do. */
+  ready(index, place, rows = 0, isJump = false) {
     if (this.has(index, place) && (place === undefined || this.chunk(index).rowsOf(place) >= rows)) return undefined;
+    const isFar = isJump && index > 0 && rows === 0 && this.current !== undefined && this.chunk(index) === undefined && Math.abs(index - this.position) > 1;
+    return this.request(index, place, rows, isFar ? index : undefined);
+  }
+
+  /** Loads the chunk of the shown step, if that was loaded alone; undefined where it was not. */
+  whole(place) {
+    return this.isAlone ? this.request(this.position, place, 0) : undefined;
+  }
+
+  request(index, place, rows, alone) {
     const [from, to] = this.bounds(index);
-    const name = JSON.stringify([from, to, place, rows]);
+    const name = JSON.stringify([from, to, place, rows, alone]);
     if (!this.pending.has(name))
       this.pending.set(
         name,
-        this.load(from, to, place, rows)
-          .then((timeline) => this.take(from, to, timeline, place, rows))
+        this.load(from, to, place, rows, alone)
+          .then((timeline) => (timeline.header.alone ? this.take(index, index, timeline) : this.take(from, to, timeline, place, rows)))
           .finally(() => this.pending.delete(name)),
       );
     return this.pending.get(name);
   }
 
   take(from, to, timeline, place, rows) {
+    // Meanwhile the whole chunk may have come.
+    if (timeline.header.alone && this.chunk(from)) return;
     const asked = new Map(place === undefined ? [] : [[place, rows]]);
     const chunk = { start: from - 1, end: to, timeline, rowsOf: (name) => asked.get(name) ?? 0 };
-    const old = this.chunks.find((other) => other.start === chunk.start);
-    if (old && old === this.current) {
+    const isOld = (other) => other.start === chunk.start || (other.timeline.header.alone && other.start >= chunk.start && other.end <= chunk.end);
+    if (this.current && isOld(this.current)) {
       timeline.go(this.position - chunk.start);
       this.current = chunk;
     }
-    this.chunks = [chunk, ...this.chunks.filter((other) => other !== old)].slice(0, this.chunksMax);
+    this.chunks = [chunk, ...this.chunks.filter((other) => !isOld(other))].slice(0, this.chunksMax);
   }
 
   /** Goes to a step that is loaded. */

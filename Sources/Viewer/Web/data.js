@@ -18,6 +18,9 @@ class Timeline {
     // By place: the rows that are here, and those of them that count; what the steps so far added to a chunk's counts.
     this.tallies = new Map();
     this.grown = new Map();
+    // The list of the places, and those whose counts changed since it was asked for.
+    this.listed = undefined;
+    this.counted = new Set();
     this.undo = [];
     this.position = -1;
     this.go(0);
@@ -52,24 +55,35 @@ class Timeline {
   knows(place) {
     if (!this.counts) return true;
     const known = this.counts.get(place);
-    // What the chunk does not name has no rows before its steps.
-    return known === undefined || known.hidden !== undefined;
+    // What the chunk does not name has no rows before its steps; of a step alone nothing else is known.
+    return known === undefined ? !this.header.alone : known.hidden !== undefined;
   }
 
-  /** The places that have rows, by name, with how many; deleted messages and the channels themselves are not counted. */
+  /** The places that have rows, by name, with how many; deleted messages and the channels themselves are not counted. The list is the same from step to step. */
   places() {
-    const places = new Map();
-    const add = (key, count) => {
-      const place = places.get(key) ?? { key, count: 0 };
-      places.set(key, place);
-      place.count += count;
-    };
-    for (const [key, { count }] of this.tallies) add(key, count);
-    for (const [key, { count }] of this.counts ?? []) add(key, count);
-    for (const [key, count] of this.grown) add(key, count);
-    return [...places.values()]
-      .filter((place) => !this.counts || place.count > 0 || this.counts.has(place.key) || place.key.startsWith("channel\n"))
-      .sort((left, right) => compare(left.key, right.key));
+    for (const key of this.counted) {
+      const place = this.listed?.find((known) => known.key === key);
+      // One that came or went has the list made anew.
+      if ((place !== undefined) !== this.isListed(key)) this.listed = undefined;
+      else if (place) place.count = this.count(key);
+    }
+    this.counted.clear();
+    if (!this.listed) {
+      const keys = new Set([...this.tallies.keys(), ...(this.counts?.keys() ?? []), ...this.grown.keys()]);
+      const places = [...keys].filter((key) => this.isListed(key)).map((key) => ({ key, count: this.count(key) }));
+      this.listed = places.sort((left, right) => compare(left.key, right.key));
+    }
+    return this.listed;
+  }
+
+  count(key) {
+    return (this.tallies.get(key)?.count ?? 0) + (this.counts?.get(key)?.count ?? 0) + (this.grown.get(key) ?? 0);
+  }
+
+  isListed(key) {
+    if (!this.counts) return this.tallies.has(key);
+    const isNamed = this.counts.has(key) || (key.startsWith("channel\n") && (this.tallies.has(key) || this.grown.has(key)));
+    return isNamed || this.count(key) > 0;
   }
 
   /** How many messages before one, behind the one that is shown before it, are not here. */
@@ -229,26 +243,29 @@ class Timeline {
       const { kind } = parts(change.entity);
       if (key === undefined || kind === "issue" || kind === "channel") continue;
       this.grown.set(key, (this.grown.get(key) ?? 0) + sign * growth(change));
+      this.counted.add(key);
     }
   }
 
   /** Counts a row in its place, or no longer. Of a chunk only issues count, for of these it has all rows. */
-  tally(entity, row, sign) {
-    const key = row === undefined ? undefined : placeOf(entity);
-    if (key === undefined) return;
-    const { kind } = parts(entity);
+  tally(place, kind, row, sign) {
+    if (row === undefined || place === undefined) return;
     const isCounted = kind !== "channel" && !row.isGone && (!this.counts || kind === "issue");
-    const { rows, count } = this.tallies.get(key) ?? { rows: 0, count: 0 };
-    if (rows + sign === 0) this.tallies.delete(key);
-    else this.tallies.set(key, { rows: rows + sign, count: count + (isCounted ? sign : 0) });
+    const known = this.tallies.get(place) ?? { rows: 0, count: 0 };
+    this.counted.add(place);
+    known.rows += sign;
+    known.count += isCounted ? sign : 0;
+    if (known.rows === 0) this.tallies.delete(place);
+    else this.tallies.set(place, known);
   }
 
   put(entity, row) {
-    this.tally(entity, this.rows.get(entity), -1);
-    this.tally(entity, row, 1);
+    const name = parts(entity);
+    const place = placeOf(entity, name);
+    this.tally(place, name.kind, this.rows.get(entity), -1);
+    this.tally(place, name.kind, row, 1);
     if (row === undefined) this.rows.delete(entity);
     else this.rows.set(entity, row);
-    const name = parts(entity);
     if (name.kind !== "message") return;
     const key = name.parts[0] + "/" + name.parts[1];
     let ids = this.channels.get(key);
@@ -262,94 +279,4 @@ class Timeline {
     const rows = [...(this.channels.get(channel) ?? [])].map((entity) => this.rows.get(entity));
     return rows.sort((left, right) => compare(left.order ?? "", right.order ?? "") || compare(left.entity, right.entity));
   }
-}
-
-/** How many rows more a place has by a change. A message that came deleted counts as little as one that left so. */
-function growth(change) {
-  const isGone = (side) => parts(change.entity).kind === "message" && change.fields.cause?.[side] !== undefined;
-  switch (change.change) {
-    case "added":
-      return isGone("b") ? 0 : 1;
-    case "removed":
-      return isGone("a") ? 0 : -1;
-    case "deleted":
-      return -1;
-    case "restored":
-      return 1;
-    default:
-      return 0;
-  }
-}
-
-/** A row with a change: whole where it is new, else with the members that changed. */
-function changed(known, change, orders) {
-  if (change.change === "removed") return undefined;
-  const row = { ...(known ?? { entity: change.entity, fields: {} }) };
-  row.fields = { ...row.fields };
-  for (const [name, values] of Object.entries(change.fields)) {
-    if (values.b === undefined) delete row.fields[name];
-    else row.fields[name] = values.b;
-  }
-  // Each issue of a kind is added for itself.
-  if (change.fields.count === undefined && parts(row.entity).kind === "issue") row.fields.count = (known?.fields.count ?? 0) + 1;
-  if (change.change === "restored") for (const name of ["cause", "deletedAt", "deletedBy"]) delete row.fields[name];
-  // What a deleted message has and no other: how it was deleted.
-  row.isGone = parts(row.entity).kind === "message" && row.fields.cause !== undefined;
-  const order = orders?.[change.entity];
-  if (order !== undefined) row.order = order;
-  return row;
-}
-
-/** A row as two readings of it are compared; its place in the channel is not part of it. */
-function sayings(row) {
-  return row === undefined ? "" : JSON.stringify(Object.entries(row.fields).sort());
-}
-
-/** The steps at which two readings of one log begin to differ in some row. Leaves both at the last step. */
-function partings(one, other) {
-  const [found, apart] = [[], new Set()];
-  for (let index = 0; index <= one.last; index++) {
-    one.go(index);
-    other.go(index);
-    const count = found.length;
-    for (const { entity } of [...one.step().changes, ...other.step().changes]) {
-      if (sayings(one.rows.get(entity)) === sayings(other.rows.get(entity))) apart.delete(entity);
-      else if (!apart.has(entity)) {
-        apart.add(entity);
-        if (found.length === count) found.push(index);
-      }
-    }
-  }
-  return found;
-}
-
-/** What a step is marked as on the axis; undefined where nothing is. */
-function markOf(step, event) {
-  const kinds = new Set(step.changes.map((change) => change.change + " " + parts(change.entity).kind));
-  if (kinds.has("added issue")) return "issue";
-  if (kinds.has("deleted message")) return "delete";
-  if (kinds.has("changed message") || kinds.has("restored message")) return "edit";
-  if (event?.kind === "recorder.gap/1") return "gap";
-  if (event?.kind === "recorder.link/1") return "link";
-  return undefined;
-}
-
-/** The name by which a server knows a place, and back. */
-function placeText(place) {
-  const [kind, ...rest] = place.split("\n");
-  return `${{ channel: "message", issues: "issue" }[kind] ?? kind}:${rest.join("/")}`;
-}
-
-function placeKey(text) {
-  const { kind, parts: rest } = parts(text);
-  return [{ message: "channel", issue: "issues" }[kind] ?? kind, ...rest].join("\n");
-}
-
-/** The place of a thing: the channel of a message, the list of an item, the table of a row; undefined for what has none. */
-function placeOf(entity) {
-  const name = parts(entity);
-  if (name.kind === "message" || name.kind === "channel") return `channel\n${name.parts[0]}\n${name.parts[1]}`;
-  if (name.kind === "issue") return `issues\n${name.parts[0]}`;
-  if (name.parts.length > 2) return `${name.kind}\n${name.parts[0]}\n${name.parts[1]}`;
-  return name.parts.length === 2 ? `${name.kind}\n${name.parts[0]}` : undefined;
 }

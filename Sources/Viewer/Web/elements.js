@@ -22,6 +22,18 @@ function fill(parent, children) {
   }
 }
 
+/** Makes an element's text another one, if it differs. */
+function write(node, text) {
+  if (node.firstChild?.data !== text) node.textContent = text;
+}
+
+/** Gives an element an attribute or takes it, if that changes something. */
+function mark(node, name, value) {
+  if (value === undefined) {
+    if (node.hasAttribute(name)) node.removeAttribute(name);
+  } else if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
 const byID = (id) => document.getElementById(id);
 
 /** A text as a log has it, in its own direction. Control characters and marks of direction are written out. */
@@ -85,7 +97,11 @@ function pretty(event) {
 
 /** Bytes that JSON has in base64. */
 function bytesOf(base64) {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  // Going through the text by its iterator takes ten times as long.
+  for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
+  return bytes;
 }
 
 function hex(base64) {

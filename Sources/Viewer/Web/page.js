@@ -1,6 +1,9 @@
 // The page of a log: moves through its steps and has the panels draw them.
 
 class Page {
+  /** How long a reader stays at a step until what is around it is loaded, in milliseconds. */
+  static settlingTime = 200;
+
   /** The other timeline, if there is one, is of another reading of the same events. */
   constructor(timeline, other) {
     this.timeline = timeline;
@@ -201,6 +204,21 @@ class Page {
     this.other?.go(target);
     this.draw();
     for (const reading of [timeline, this.other]) reading?.lookAhead(this.place);
+    clearTimeout(this.settling);
+    if (timeline.isAlone) this.settling = setTimeout(() => this.settle(), Page.settlingTime);
+  }
+
+  /** Loads what a jump left out, the other places and the steps around it, once the reader stays there. */
+  async settle() {
+    clearTimeout(this.settling);
+    const { timeline, wish } = this;
+    try {
+      await timeline.whole?.(this.place);
+    } catch (error) {
+      if (wish === this.wish) this.say(`The steps around step ${timeline.position} cannot be shown: ${error.message}`);
+      return;
+    }
+    if (wish === this.wish) this.draw();
   }
 
   /** The place that a step changes; undefined where it changes none that has a list. */
@@ -213,7 +231,9 @@ class Page {
   missing(index) {
     const place = (this.isPinned ? undefined : this.touched(index)) ?? this.place;
     const rows = this.shownMax > 200 ? this.shownMax : 0;
-    return this.timeline.ready(index, place, rows) ?? this.other?.ready(index, place, rows);
+    // Beside another reading, or of a place that stays, the step alone is not all that is shown.
+    const isAloneEnough = !this.other && !this.isPinned;
+    return this.timeline.ready(index, place, rows, isAloneEnough) ?? this.other?.ready(index, place, rows);
   }
 
   draw() {

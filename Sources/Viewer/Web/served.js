@@ -15,18 +15,19 @@ class Served extends Chunked {
   /** The first and the last step of the chunk of a step. It begins behind one that was loaded when the log was shorter. */
   bounds(index) {
     const known = this.chunk(index);
-    if (known) return [known.start + 1, known.end];
+    if (known && !known.timeline.header.alone) return [known.start + 1, known.end];
     const start = Math.floor((Math.max(index, 1) - 1) / this.header.chunk) * this.header.chunk;
     const end = Math.min(start + this.header.chunk, this.last);
-    const before = this.chunks.filter((chunk) => chunk.start >= start && chunk.end < index).map((chunk) => chunk.end);
+    const before = this.chunks.filter((chunk) => !chunk.timeline.header.alone && chunk.start >= start && chunk.end < index).map((chunk) => chunk.end);
     return [Math.max(start, ...before) + 1, end];
   }
 
-  /** A chunk, with a place where one is named. */
-  async load(from, to, place, rows) {
+  /** A chunk, with a place where one is named; or the chunk of one step alone, if one is named and changes one place. */
+  async load(from, to, place, rows, alone) {
     const name = place === undefined ? "" : `&place=${encodeURIComponent(placeText(place))}`;
     const left = this.left === undefined ? "" : `&without=${this.left}`;
-    const lines = await this.lines(`chunk?from=${this.sequence(from)}&to=${this.sequence(to)}&rows=${Math.max(Chunked.rowsMin, rows)}${name}${left}`);
+    const at = alone === undefined || this.left !== undefined ? "" : `&at=${this.sequence(alone)}`;
+    const lines = await this.lines(`chunk?from=${this.sequence(from)}&to=${this.sequence(to)}&rows=${Math.max(Chunked.rowsMin, rows)}${name}${left}${at}`);
     return new Timeline([lines[0], ...lines.filter((line) => line.changes !== undefined)], lines);
   }
 

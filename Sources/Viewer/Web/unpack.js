@@ -8,7 +8,7 @@ async function values(text) {
 }
 
 async function decompressed(base64) {
-  const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : bytesOf(base64);
   const plain =
     typeof DecompressionStream === "undefined"
       ? inflated(bytes)

@@ -137,6 +137,11 @@ final class LogView: Sendable {
             let (from, to) = (try request.number("from"), try request.number("to"))
             let rows = Int(try request.number("rows", else: 60))
             let left = try request.text("without").map { _ in try request.number("without") }
+            if left == nil, request.text("at") != nil,
+                let step = try log.step(at: request.number("at"), rows: rows)
+            {
+                return Self.lines(step)
+            }
             return Self.lines(try await log.chunk(from, to, of: places, rows: rows, without: left))
         case "axis":
             let (all, place) = (try await log.range(), try request.place)

@@ -88,7 +88,7 @@ extension ViewCommand {
         let log = ViewedLog(store, title: title, from: range.lowerBound, to: last, reading: reading.profile)
         return .chunks(
             log,
-            ViewedAxis(store, StateQuery(profile: reading.profile).replayOptions, log.points),
+            ViewedAxis(store, StateQuery(profile: reading.profile).replayOptions),
             ViewedWork(store, reading: reading.profile, fixtures: freeze)
         )
     }

@@ -9,7 +9,6 @@ import Viewer
 actor ViewedAxis {
     private let store: EventStore
     private let options: ReplayOptions
-    private let points: StatePoints
     private var marks: LogMarks?
     /// What makes the marks of a long log.
     private var making: Task<LogMarks, any Error>?
@@ -24,9 +23,7 @@ actor ViewedAxis {
     /// More events than these are read by a task of their own.
     private static let inlineMax: UInt64 = 20_000
 
-    init(_ store: EventStore, _ options: ReplayOptions, _ points: StatePoints) {
-        (self.store, self.options, self.points) = (store, options, points)
-    }
+    init(_ store: EventStore, _ options: ReplayOptions) { (self.store, self.options) = (store, options) }
 
     /// The axis of some events: the first event of each bucket, the events in it, its marks, and the gaps. Buckets are of
     /// equal times, or of equally many events where all came in one moment. While the marks of a long log are made, it has
@@ -131,14 +128,11 @@ actor ViewedAxis {
             marks = next
             return next
         }
-        let (store, options, points) = (store, options, points)
+        let (store, options) = (store, options)
         let task =
             making
             ?? Task.detached(priority: .utility) {
-                try store.read { session in
-                    let known = points.nearest(through: session.head, in: session)
-                    return try LogMarks(of: session, options: options, from: known)
-                }
+                try store.read { try LogMarks(of: $0, options: options) }
             }
         if making == nil {
             making = task

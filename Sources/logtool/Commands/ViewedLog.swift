@@ -22,8 +22,8 @@ actor ViewedLog {
     private let reading: Profile
     nonisolated let title: String
     private var chunks: StepChunks
-    /// States for jumps, made beside the answers.
-    nonisolated let points = StatePoints()
+    /// Makes the chunks of single events, which need no chunk before them.
+    private let steps: StepChunks
     /// The last chunk, made before a page asks for it.
     private var readyChunk: (question: ChunkQuestion, head: SequenceNumber, generation: UInt32, bytes: [UInt8])?
     /// The chunks as if one event had never arrived, for a page that shows that beside the log.
@@ -32,30 +32,28 @@ actor ViewedLog {
     init(_ store: EventStore, title: String, from first: SequenceNumber, to last: SequenceNumber?, reading: Profile) {
         (self.store, self.first, self.last, self.reading, self.title) = (store, first, last, reading, title)
         let options = StateQuery(profile: reading).replayOptions
-        chunks = StepChunks(title: title, reading: reading.rawValue, options: options, points: points)
+        steps = StepChunks(title: title, reading: reading.rawValue, options: options)
+        chunks = steps
     }
 
-    /// Makes what a page asks for first, the chunk of the last events, and then the states from which jumps are short.
+    /// Makes what a page asks for first, the chunk of the last events, and then the index of channels, by which jumps are short.
     func prepare() throws {
-        try store.read { session in
-            guard let range = range(in: session) else { return }
+        let head = try store.read { session -> SequenceNumber? in
+            guard let range = range(in: session) else { return nil }
             let index = range.upperBound.rawValue - range.lowerBound.rawValue
             let start = range.lowerBound.rawValue + index / StepChunks.eventsMax * StepChunks.eventsMax
             let question = ChunkQuestion(from: start, to: range.upperBound.rawValue, places: [], rows: Self.rowsMin)
             let bytes = try made(question, of: session)
             readyChunk = (question, session.head, session.generationNumber, bytes)
-            fillPoints(session)
+            return range.upperBound
         }
-    }
-
-    /// Has another thread add states once the log is long, or has grown by much.
-    private func fillPoints(_ session: borrowing ReadSession) {
-        guard points.isBehind(session, from: first) else { return }
-        let (store, points, first) = (store, points, first)
-        let options = StateQuery(profile: reading).replayOptions
+        guard let head else { return }
+        let (steps, store) = (steps, store)
         Task.detached(priority: .utility) {
-            // Without them each jump takes longer, and says what is wrong if the log cannot be read.
-            try? store.read { try points.fill(over: $0, from: first, options: options) }
+            // A question makes the index. Without it, the first jump does, and says what is wrong if the log cannot be read.
+            _ = try? store.read { session in
+                try steps.writeStep(at: head, Self.size(rows: 1), of: session) { _ in }
+            }
         }
     }
 
@@ -112,7 +110,6 @@ actor ViewedLog {
                 {
                     return ready.bytes
                 }
-                fillPoints(session)
                 return try made(question, of: session)
             }
             guard range.contains(SequenceNumber(left)) else { throw Failure("event \(left) is not served") }
@@ -135,8 +132,26 @@ actor ViewedLog {
 
         var events: ClosedRange<SequenceNumber> { SequenceNumber(from)...SequenceNumber(to) }
 
-        var size: StateWindow.Size {
-            StateWindow.Size(rows: min(max(rows, 1), ViewedLog.rowsMax), tail: ViewedLog.tail, reach: 8)
+        var size: StateWindow.Size { ViewedLog.size(rows: rows) }
+    }
+
+    private static func size(rows: Int) -> StateWindow.Size {
+        StateWindow.Size(rows: min(max(rows, 1), rowsMax), tail: tail, reach: 8)
+    }
+
+    /// The chunk of one event with the channel that it changes; `nil` where only a whole chunk tells what it changes. Waits for no
+    /// other chunk.
+    ///
+    /// - Parameter rows: How many rows of the channel are wanted.
+    /// - Throws: `Failure` for an event that is not served.
+    nonisolated func step(at sequence: UInt64, rows: Int) throws -> [UInt8]? {
+        try store.read { session in
+            let end = min(last ?? session.head, session.head)
+            let sequence = SequenceNumber(sequence)
+            guard first <= sequence, sequence <= end else { throw Failure("event \(sequence) is not served") }
+            var bytes: [UInt8] = []
+            let isTold = try steps.writeStep(at: sequence, Self.size(rows: rows), of: session) { bytes += $0 }
+            return isTold ? bytes : nil
         }
     }
 
