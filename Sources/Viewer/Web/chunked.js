@@ -13,8 +13,9 @@ class Chunked {
     this.chunks = [];
     this.current = undefined;
     this.pending = new Map();
-    // The step that was shown last.
+    // The step that was shown last, and the chunk that is loaded before it is needed.
     this.seen = undefined;
+    this.ahead = undefined;
   }
 
   get last() {
@@ -74,6 +75,8 @@ class Chunked {
   /** Loads what is missing to show a step and a place, with so many rows; undefined where nothing is. Of a jump the step alone will do. */
   ready(index, place, rows = 0, isJump = false) {
     if (this.has(index, place) && (place === undefined || this.chunk(index).rowsOf(place) >= rows)) return undefined;
+    // Of one chunk, asked for twice, a server would fold the second one anew.
+    if (this.ahead?.from <= index && index <= this.ahead.to && this.chunk(index) === undefined) return this.ahead.loaded;
     const isFar = isJump && index > 0 && rows === 0 && this.current !== undefined && this.chunk(index) === undefined && Math.abs(index - this.position) > 1;
     return this.request(index, place, rows, isFar ? index : undefined);
   }
@@ -122,8 +125,12 @@ class Chunked {
     const { current, position } = this;
     const isStep = position === this.seen + 1;
     this.seen = position;
-    if (isStep && current.end < this.last && position > current.end - 24 && !this.chunk(current.end + 1))
-      this.ready(current.end + 1, place)?.catch(() => undefined);
+    if (!isStep || this.ahead || current.end >= this.last || position <= current.end - 24 || this.chunk(current.end + 1)) return;
+    const [from, to] = this.bounds(current.end + 1);
+    const loaded = this.request(from, place, 0)
+      .catch(() => undefined)
+      .finally(() => (this.ahead = undefined));
+    this.ahead = { from, to, loaded };
   }
 
   places() {
