@@ -138,6 +138,8 @@ extension MessageStore {
     private mutating func storedText(of write: MessageWrite) -> PooledText? {
         if let stored = write.stored { return stored }
         var bytes: [UInt8] = []
+        // Room for the text and the few members that most messages have.
+        bytes.reserveCapacity(write.saying.text.string.utf8.count + 64)
         // Packing fails only where memory has a limit, and this has none.
         guard (try? write.saying.pack(into: &bytes)) != nil else { return nil }
         return texts.add(packed: bytes)
