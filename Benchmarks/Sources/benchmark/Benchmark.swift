@@ -24,18 +24,18 @@ struct Benchmark: AsyncParsableCommand {
         /// Paced by the clock.
         case steady
         /// Need a program.
-        case cache, play, families, answers, view
+        case cache, play, families, answers, view, proxy
         case appCache = "app-cache"
 
         static let usual = allCases.filter {
-            ![.frames, .git, .steady, .cache, .appCache, .play, .families, .answers, .view].contains($0)
+            ![.frames, .git, .steady, .cache, .appCache, .play, .families, .answers, .view, .proxy].contains($0)
         }
     }
 
     @Argument(
         help: """
             What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git), steady, app-cache; cache, \
-            families, answers, play and view (in chromium), with --program.
+            families, answers, play, proxy and view (in chromium), with --program.
             """
     )
     var families: [Family] = []
@@ -51,7 +51,7 @@ struct Benchmark: AsyncParsableCommand {
 
     @Option(
         help:
-            "The logtool that `query` asks, and that `cache`, `families`, `answers`, `play` and `view` run; `query` without one does the same work itself."
+            "The logtool that `query` asks, and that `cache`, `families`, `answers`, `play`, `proxy` and `view` run; `query` without one does the same work itself."
     )
     var program: String?
 
@@ -91,6 +91,9 @@ struct Benchmark: AsyncParsableCommand {
         case "read-json": try PayloadReading.answer(arguments)
         case "message-bytes": try ReplayBenchmark.answer(arguments)
         case "state-size": try StateSize.answer(arguments)
+        #if Recorders
+        case "bare-proxy": try await BareProxy.answer(arguments)
+        #endif
         default: throw ValidationError("there is no errand \"\(errand)\"")
         }
     }
@@ -114,6 +117,7 @@ struct Benchmark: AsyncParsableCommand {
         case .frames: try await frames(count: min(count / 5, 200_000), scratch: scratch)
         case .steady: try await steady(count: min(count, 20_000), scratch: scratch)
         case .play: try await play(count: count, scratch: scratch)
+        case .proxy: try await proxy(count: count, scratch: scratch)
         case .view: try view(count: count, scratch: scratch)
         case .git: try GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()
         }
@@ -133,6 +137,15 @@ struct Benchmark: AsyncParsableCommand {
         #if Recorders
         guard let program else { throw ValidationError("play needs --program LOGTOOL") }
         return try await PlayBenchmark(count: count, scratch: scratch, program: program).run()
+        #else
+        throw ValidationError("this build has no recorders; build with the trait Recorders")
+        #endif
+    }
+
+    private func proxy(count: Int, scratch: Scratch) async throws -> [Figure] {
+        #if Recorders
+        guard let program else { throw ValidationError("proxy needs --program LOGTOOL") }
+        return try await ProxyBenchmark(count: count, scratch: scratch, program: program).run()
         #else
         throw ValidationError("this build has no recorders; build with the trait Recorders")
         #endif

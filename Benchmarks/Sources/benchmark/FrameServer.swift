@@ -69,13 +69,7 @@ private final class UpgradeHandler: ChannelInboundHandler {
         let field = request.components(separatedBy: "\r\n").first {
             $0.lowercased().hasPrefix("sec-websocket-key:")
         }
-        let key = (field ?? "").dropFirst(18).trimmingCharacters(in: .whitespaces)
-        let hash = sha1(Array("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8))
-        let answer = ByteBuffer(
-            string: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                + "Sec-WebSocket-Accept: \(Data(hash).base64EncodedString())\r\n\r\n"
-        )
-        context.channel.write(answer, promise: nil)
+        context.channel.write(Handshake.answer(to: String((field ?? "").dropFirst(18))), promise: nil)
         context.channel.writeAndFlush(frames, promise: nil)
     }
 }
@@ -143,7 +137,19 @@ private final class FrameCounter: ChannelInboundHandler {
     }
 }
 
-/// The hash of the WebSocket handshake (RFC 6455, section 4.2.2).
+/// The WebSocket handshake of a server (RFC 6455, section 4.2.2).
+enum Handshake {
+    /// The answer to a request with this key, white space around it included.
+    static func answer(to key: String) -> ByteBuffer {
+        let key = key.trimmingCharacters(in: .whitespaces)
+        let hash = sha1(Array("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8))
+        return ByteBuffer(
+            string: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                + "Sec-WebSocket-Accept: \(Data(hash).base64EncodedString())\r\n\r\n"
+        )
+    }
+}
+
 private func sha1(_ bytes: [UInt8]) -> [UInt8] {
     #if canImport(CryptoKit)
     Array(Insecure.SHA1.hash(data: bytes))

@@ -50,9 +50,12 @@ enum Memory {
     static var anonymousMegabytes: Double { Double(anonymousBytes() ?? 0) / 1_024_000 }
 
     /// RssAnon of a process; `nil` where the system does not say.
-    static func anonymousBytes(of process: String = "self") -> Int? {
+    static func anonymousBytes(of process: String = "self") -> Int? { bytes(of: process, "RssAnon:") }
+
+    /// A size in the status of a process; `nil` where the system does not say.
+    static func bytes(of process: String, _ field: String) -> Int? {
         guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
-            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") })
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix(field) })
         else { return nil }
         return line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
     }
