@@ -28,10 +28,14 @@ final class ProxyEventStream {
 
     /// Records bytes that passed.
     func passed(_ buffer: ByteBuffer) {
-        for event in events(buffer) {
-            switch event.content {
-            case .whole(let bytes): messages.record(.whole(bytes), .in)
-            case .oversize(let length, let hash): messages.record(.oversize(length: length, hash: hash), .in)
+        let events = events(buffer)
+        guard !events.isEmpty else { return }
+        messages.record(.in) { made in
+            for event in events {
+                switch event.content {
+                case .whole(let bytes): bytes.withUnsafeBytes { made.add(.bytes($0)) }
+                case .oversize(let length, let hash): made.add(.oversize(length: length, hash: hash))
+                }
             }
         }
     }

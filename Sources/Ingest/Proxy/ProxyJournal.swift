@@ -177,6 +177,33 @@ extension ProxyJournal {
         }
     }
 
+    /// Records messages that came together. Thousands of them take one lock and one look at the clock.
+    ///
+    /// - Parameters:
+    ///   - counters: of their connection.
+    ///   - add: adds them, in order.
+    ///   - time: when they came; `nil` for now.
+    func record(
+        _ kind: EventKind,
+        _ counters: ConnectionCounters,
+        _ attributes: Attributes,
+        _ add: (inout ProxyDrafts) -> Void,
+        at time: Timestamp? = nil
+    ) {
+        let time = time ?? now
+        var made = ProxyDrafts(counters, source: source, kind: kind, attributes: attributes, at: time)
+        add(&made)
+        guard !made.batch.isEmpty || made.failures > 0 else { return }
+        let bytes = made.batch.payloadByteCount + 256 * made.batch.count
+        edit { state in
+            state.lastHeard = time
+            state.failures += made.failures
+            state.heldBytes += bytes
+            state.newBytes += bytes
+            state.batch.drafts.append(contentsOf: made.batch)
+        }
+    }
+
     /// Records a content.
     func record(
         _ kind: EventKind,
@@ -185,18 +212,17 @@ extension ProxyJournal {
         _ pairs: [(String, String)],
         at time: Timestamp? = nil
     ) {
-        let time = time ?? now
-        edit { state in
-            state.lastHeard = time
-            let frame = try frame(kind, counters.nextFrameKey(), pairs, at: time)
-            switch content {
-            case .whole(let bytes):
-                state.heldBytes += bytes.count + 256
-                state.newBytes += bytes.count + 256
-                state.batch.drafts.append(try frame.redacted(payload: bytes))
-            case .oversize(let length, let hash):
-                state.batch.drafts.append(try frame.oversize(length: length, hash: hash))
-            }
+        guard let attributes = attributes(pairs) else { return }
+        record(kind, counters, attributes, { made in content.lend { made.add($0) } }, at: time)
+    }
+
+    /// Attributes of pairs; `nil`, and counted as a failure, where they break a rule.
+    func attributes(_ pairs: [(String, String)]) -> Attributes? {
+        do {
+            return try Attributes(pairs.map { Attributes.Pair(name: $0.0, value: $0.1) })
+        } catch {
+            state.withLock { $0.failures += 1 }
+            return nil
         }
     }
 

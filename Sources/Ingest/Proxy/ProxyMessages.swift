@@ -21,6 +21,9 @@ final class ProxyMessages {
     /// The message that waits to change places.
     private var held: Message?
     private var isClosed = false
+    /// The attributes that all messages of a direction share, made with the first.
+    private var inAttributes: Attributes?
+    private var outAttributes: Attributes?
 
     init(_ service: ProxyService, path: String, kind: EventKind) {
         (journal, counter) = (service.journal, service.counter)
@@ -29,13 +32,28 @@ final class ProxyMessages {
         journal.open(counters, path: path)
     }
 
-    /// Records a message without faults.
-    func record(_ content: KeptContent.Result, _ direction: FrameDirection, fault: String? = nil) {
-        guard !isClosed else { return }
+    /// Records messages that came together.
+    ///
+    /// - Parameter add: adds them, in order; not called once the end is recorded.
+    func record(_ direction: FrameDirection, fault: String? = nil, _ add: (inout ProxyDrafts) -> Void) {
+        guard !isClosed, let attributes = attributes(of: direction, fault: fault) else { return }
+        journal.record(kind, counters, attributes, add)
+    }
+
+    /// Records a message.
+    private func record(_ content: KeptContent.Result, fault: String?) {
+        record(.in, fault: fault) { made in content.lend { made.add($0) } }
+    }
+
+    private func attributes(of direction: FrameDirection, fault: String?) -> Attributes? {
+        if fault == nil, let known = direction == .in ? inAttributes : outAttributes { return known }
         var pairs = [("connection", counters.name), ("path", path)]
         if kind != .serverSentEvent { pairs.append(("dir", direction.rawValue)) }
         if let fault { pairs.append(("fault", fault)) }
-        journal.record(kind, counters, content, pairs)
+        let attributes = journal.attributes(pairs)
+        guard fault == nil else { return attributes }
+        if direction == .in { inAttributes = attributes } else { outAttributes = attributes }
+        return attributes
     }
 
     /// Passes a message from the server with its faults.
@@ -56,10 +74,10 @@ final class ProxyMessages {
         } else {
             let isSwapped = held != nil
             pass(message.raw)
-            record(content, .in, fault: isSwapped ? "swap" : nil)
+            record(content, fault: isSwapped ? "swap" : nil)
             if verdict.isDoubled {
                 pass(message.raw)
-                record(content, .in, fault: "duplicate")
+                record(content, fault: "duplicate")
             }
         }
         release(pass)
@@ -71,7 +89,7 @@ final class ProxyMessages {
         guard let held, let content = held.content else { return }
         self.held = nil
         pass(held.raw)
-        record(content, .in, fault: "swap")
+        record(content, fault: "swap")
     }
 
     /// Records the end, once.

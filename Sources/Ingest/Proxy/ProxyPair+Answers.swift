@@ -107,6 +107,8 @@ extension ProxyPair {
         client.flush()
         exchanges = []
         phase = .raw
+        // The decoders of HTTP are not held while the connection lasts.
+        (self.clientParts, self.targetParts) = (nil, nil)
         do {
             let (near, far) = (client.pipeline.syncOperations, target.pipeline.syncOperations)
             try near.addHandler(ProxyBytesHandler(self, .client))

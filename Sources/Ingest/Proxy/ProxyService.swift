@@ -95,6 +95,7 @@ final class ProxyService: Sendable {
         var bootstrap = ClientBootstrap(group: loop).connectTimeout(Self.connectTimeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1).channelOption(.autoRead, value: false)
             .channelOption(.writeBufferWaterMark, value: Self.waterMark)
+            .channelOption(.recvAllocator, value: ProxyBuffers()).channelOption(.maxMessagesPerRead, value: 1)
         for (option, value) in KeepAlive.options { bootstrap = bootstrap.channelOption(option, value: value) }
         let (trust, name) = (trust, target.serverName)
         return bootstrap.channelInitializer { channel in

@@ -38,11 +38,19 @@ final class ProxySocket {
 
     /// Records bytes that passed.
     func passed(_ buffer: ByteBuffer, _ direction: FrameDirection) {
-        for (event, _) in direction == .in ? incoming.push(buffer) : outgoing.push(buffer) {
-            switch event {
-            case .message(let content): messages.record(content, direction)
-            case .close(let code): note(code, direction)
+        messages.record(direction) { made in
+            if direction == .in {
+                incoming.push(buffer) { event, _ in add(event, direction, &made) }
+            } else {
+                outgoing.push(buffer) { event, _ in add(event, direction, &made) }
             }
+        }
+    }
+
+    private func add(_ event: SocketMessageReader.Event, _ direction: FrameDirection, _ made: inout ProxyDrafts) {
+        switch event {
+        case .message(let content): made.add(content)
+        case .close(let code): note(code, direction)
         }
     }
 
@@ -52,11 +60,11 @@ final class ProxySocket {
         var whole = rest ?? ByteBuffer()
         whole.writeImmutableBuffer(buffer)
         var (result, taken) = ([ProxyMessages.Message](), 0)
-        for (event, end) in incoming.push(buffer) {
+        incoming.push(buffer) { event, end in
             let raw = whole.readSlice(length: before + end - taken) ?? ByteBuffer()
             taken = before + end
             switch event {
-            case .message(let content): result.append(ProxyMessages.Message(raw: raw, content: content))
+            case .message(let content): result.append(ProxyMessages.Message(raw: raw, content: content.kept))
             case .close(let code):
                 note(code, .in)
                 result.append(ProxyMessages.Message(raw: raw, content: nil))

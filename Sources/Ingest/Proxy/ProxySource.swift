@@ -130,6 +130,8 @@ public struct ProxySource: LiveSource {
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .childChannelOption(.autoRead, value: false)
                 .childChannelOption(.writeBufferWaterMark, value: ProxyService.waterMark)
+                .childChannelOption(.recvAllocator, value: ProxyBuffers())
+                .childChannelOption(.maxMessagesPerRead, value: 1)
                 .childChannelInitializer { service.accept($0) }
                 .bind(host: address.host, port: address.port).get()
         } catch {

@@ -23,6 +23,9 @@ struct SocketFrameReader {
     private var maskIndex = 0
     private var isInPayload = false
 
+    /// Whether the next byte begins a frame.
+    var isBetweenFrames: Bool { header.isEmpty && !isInPayload }
+
     /// Takes the next part out of the buffer; `nil` once more bytes are needed.
     mutating func next(_ buffer: inout ByteBuffer) throws(Fault) -> Part? {
         if isInPayload {

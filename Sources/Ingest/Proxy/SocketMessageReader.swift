@@ -8,8 +8,13 @@ import NIOCore
 /// that follows is read: the shared window is lost.
 struct SocketMessageReader {
     enum Event {
-        case message(KeptContent.Result)
+        case message(LentContent)
         /// A close frame; 1005 if it has no code.
+        case close(UInt16)
+    }
+
+    private enum Outcome {
+        case message(KeptContent.Result)
         case close(UInt16)
     }
 
@@ -34,25 +39,46 @@ struct SocketMessageReader {
         (self.inflater, self.forgetsWindow) = (inflater, forgetsWindow)
     }
 
-    /// Takes bytes; returns the messages and closes that they complete, each with the number of bytes of `buffer` up to
-    /// its end.
-    mutating func push(_ buffer: ByteBuffer) -> [(event: Event, end: Int)] {
-        guard !isLost else { return [] }
-        var (buffer, events) = (buffer, [(event: Event, end: Int)]())
-        let count = buffer.readableBytes
+    /// Takes bytes, and tells of each message and close that they complete, in order.
+    ///
+    /// - Parameter tell: given also the number of bytes of `buffer` up to the event's end. What a message lends is valid only
+    ///   within.
+    mutating func push(_ buffer: ByteBuffer, _ tell: (_ event: Event, _ end: Int) -> Void) {
+        var buffer = buffer
+        let start = buffer.readerIndex
         do {
-            while let part = try frames.next(&buffer) {
-                if let event = try take(part) { events.append((event, count - buffer.readableBytes)) }
-                if isLost { break }
+            while !isLost {
+                if frames.isBetweenFrames, content == nil { passWhole(&buffer, start, tell) }
+                guard let part = try frames.next(&buffer) else { break }
+                guard let outcome = try take(part) else { continue }
+                let end = buffer.readerIndex - start
+                switch outcome {
+                case .message(let content): content.lend { tell(.message($0), end) }
+                case .close(let code): tell(.close(code), end)
+                }
             }
         } catch {
             isLost = true
             content = nil
         }
-        return events
     }
 
-    private mutating func take(_ part: SocketFrameReader.Part) throws -> Event? {
+    /// Tells of the messages that are one frame each, not compressed, and whole in the buffer, up to the first that is not.
+    /// Nothing of those that come without a mask is copied.
+    private func passWhole(_ buffer: inout ByteBuffer, _ start: Int, _ tell: (_ event: Event, _ end: Int) -> Void) {
+        let before = buffer.readerIndex - start
+        let taken = buffer.withUnsafeReadableBytes { bytes in
+            var place = 0
+            while let frame = WholeFrame(bytes, at: place) {
+                place = frame.end
+                frame.lend(bytes) { tell(.message(.bytes($0)), before + frame.end) }
+            }
+            return place
+        }
+        buffer.moveReaderIndex(forwardBy: taken)
+    }
+
+    private mutating func take(_ part: SocketFrameReader.Part) throws -> Outcome? {
         switch part {
         case .begin(let opcode, let isFinal, let isCompressed, _):
             (self.opcode, self.isFinal) = (opcode, isFinal)
@@ -72,7 +98,7 @@ struct SocketMessageReader {
         }
     }
 
-    private mutating func append(_ piece: ByteBuffer) throws -> Event? {
+    private mutating func append(_ piece: ByteBuffer) throws -> Outcome? {
         try piece.withUnsafeReadableBytes { try append($0) }
         guard let content, content.byteCount > Self.expandedBytesMax, isCompressed else { return nil }
         isLost = true
@@ -93,7 +119,7 @@ struct SocketMessageReader {
         }
     }
 
-    private mutating func end() throws -> Event? {
+    private mutating func end() throws -> Outcome? {
         if opcode == 8 {
             return .close(control.count >= 2 ? UInt16(control[0]) << 8 | UInt16(control[1]) : 1005)
         }

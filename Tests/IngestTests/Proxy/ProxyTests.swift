@@ -122,19 +122,6 @@ import Testing
         await server.stop()
         await bench.stop()
     }
-
-    /// The messages of RFC 7692, section 7.2.3.
-    @Test func aSharedWindowIsKept() {
-        var reader = SocketMessageReader(inflater: Inflater(.raw(windowBits: 15)), forgetsWindow: false)
-        let hello = KeptContent.Result.whole(Array("Hello".utf8))
-        let bytes: [UInt8] = [
-            0xC1, 0x07, 0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0xC1, 0x05, 0xF2, 0x00, 0x11, 0x00, 0x00,
-        ]
-        let found = bytes.flatMap { reader.push(ByteBuffer(bytes: [$0])) }.map(\.event)
-        #expect(found.count == 2)
-        for case .message(let content) in found { #expect(content == hello) }
-        #expect(!reader.isLost)
-    }
 }
 
 extension ProxyFaults {
