@@ -76,26 +76,11 @@ struct ProxyCommandTests {
     }
 
     private func start(_ arguments: [String]) async throws -> (tool: ToolProcess, port: Int) {
-        let tool = try ToolProcess(arguments, in: folder)
-        while tool.isRunning {
-            if let match = tool.errors.firstMatch(of: /at http:\/\/127\.0\.0\.1:([0-9]+)[ \/]/) {
-                return (tool, try #require(Int(match.1)))
-            }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        throw CocoaError(.fileReadUnknown, userInfo: ["stderr": tool.errors])
+        try await ProxyTool.start(arguments, in: folder)
     }
 
     private func run(_ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/python3")
-        process.arguments = [PackageRoot.url.appending(path: "Fixtures/peers/proxy_peer.py").path] + arguments
-        let errors = Pipe()
-        process.standardError = errors
-        try process.run()
-        let told = try errors.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(String(decoding: told, as: UTF8.self))")
+        try ProxyTool.run("proxy_peer.py", arguments)
     }
 
     private func forEachFrame(_ body: (String?, Data) -> Void) throws {
