@@ -156,8 +156,13 @@ public struct InterestTest: Sendable {
         return .object(object)
     }
 
-    /// The test with an expression's texts put through `body`. A command stays as it is, because its texts are unknown.
+    /// The test with the texts of an expression, or the row that an observation shows, put through `body`. A command stays as
+    /// it is, because its texts are unknown.
     func naming(_ body: (String, TextPlace) -> String) -> InterestTest {
+        if case .observed(let question) = question {
+            let renamed = Question.observed(question.naming(body))
+            return InterestTest(question: renamed, profile: profile, other: other, sections: sections)
+        }
         guard case .expression(let expression) = question,
             let other = expression.renaming(naming: { text, member in
                 Self.placed(text, member).map { body($0.text, $0.place) }.joined(separator: "/")
@@ -177,13 +182,21 @@ public struct InterestTest: Sendable {
 
     /// The texts that the question names, and where a log has such texts.
     var placedTexts: [PlacedText] {
-        guard case .expression(let expression) = question else { return [] }
-        return expression.namedTexts.flatMap { Self.placed($0.text, $0.member) }
+        switch question {
+        case .expression(let expression): expression.namedTexts.flatMap { Self.placed($0.text, $0.member) }
+        // An observation says by them how its rows are ordered.
+        case .observed: Observation.Order.allCases.map { PlacedText($0.rawValue, .text) }
+        default: []
+        }
     }
 
     /// The members that the question names.
     var members: Set<String> {
-        if case .expression(let expression) = question { expression.members } else { [] }
+        switch question {
+        case .expression(let expression): expression.members
+        case .observed: Observation.members
+        default: []
+        }
     }
 
     /// A text of an expression, and where a log has what it is compared with. The id of a row has its table before the last

@@ -35,6 +35,16 @@ public struct Observation: Sendable {
         let members: JSONObject
     }
 
+    /// Every member that an observation or a row of one may have.
+    static let members: Set<String> = {
+        var names: Set = ["client", "source", "path", "received", "sequence", "order", "complete", "deleted"]
+        for section in Section.allCases where section.observedID != nil {
+            names.formUnion([section.rawValue] + [section.observedScope, section.observedID].compactMap { $0 })
+            names.formUnion(section.rowMembers)
+        }
+        return names
+    }()
+
     /// The client's name for itself, which tells several apart.
     let client: String?
     /// The source whose state was shown; `nil` for the one that has the rows.

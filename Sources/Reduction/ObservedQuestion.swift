@@ -12,6 +12,20 @@ package struct ObservedQuestion: Sendable {
         (self.difference, self.lag) = (difference, lag)
     }
 
+    /// The test with the row and its member put through `body`.
+    func naming(_ body: (String, TextPlace) -> String) -> ObservedQuestion {
+        let entity = difference.entity
+        // The table of a row stands before its id.
+        let table = entity.kind == .row ? entity.parts.count - 2 : -1
+        let parts = entity.parts.enumerated().map { body($1, $0 == table ? .topic : .text) }
+        var what = difference.what
+        if case .member(let name, let shown, let state) = what {
+            what = .member(body(name, .name), shown: shown, state: state)
+        }
+        let row = EntityReference(kind: entity.kind, parts: parts)
+        return ObservedQuestion(ObservedDifference(entity: row, what: what), lag: lag)
+    }
+
     /// The answer for a log of just these events.
     ///
     /// A row that was shown twice must also be named by two events: with one alone the repeat that the client showed would be lost.

@@ -101,8 +101,8 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         guard test.isGiven || against != nil || observed else {
             throw ValidationError("give one of --run, --when, --against and --observed")
         }
-        if observed, test.isGiven || against != nil || anonymize {
-            throw ValidationError("--observed goes without --run, --when, --against and --anonymize")
+        if observed, test.isGiven || against != nil {
+            throw ValidationError("--observed goes without --run, --when and --against")
         }
         if lag != nil && !observed { throw ValidationError("--lag goes with --observed") }
         if test.run != nil && against != nil { throw ValidationError("--run and --against exclude each other") }
