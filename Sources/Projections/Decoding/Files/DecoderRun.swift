@@ -1,10 +1,10 @@
 import EventLog
 
 /// One event as a rule of a decoder file turns it into changes.
-///
-/// The decoder, the changes and the context are borrowed while it lives; it cannot be copied, so nobody keeps it longer.
-struct DecoderRun: ~Copyable {
-    private let lent: Lent
+struct DecoderRun {
+    var decoder: FileDecoder
+    var changes: [Change]
+    var context: FoldContext
     /// The things of sets that this event has stated.
     private var stated: [DecoderSets.Name: Set<DecoderSets.Member>] = [:]
     /// The sets that this event states as a whole, in the order of the rule's steps.
@@ -18,29 +18,6 @@ struct DecoderRun: ~Copyable {
     /// The most issues of one event: a bad list would otherwise have one for each element.
     private static let issuesMax = 16
 
-    private struct Lent {
-        let decoder: UnsafeMutablePointer<FileDecoder>
-        let changes: UnsafeMutablePointer<[Change]>
-        let context: UnsafeMutablePointer<FoldContext>
-    }
-
-    var decoder: FileDecoder {
-        @inline(__always) _read { yield lent.decoder.pointee }
-        @inline(__always) nonmutating _modify { yield &lent.decoder.pointee }
-    }
-
-    var changes: [Change] {
-        @inline(__always) _read { yield lent.changes.pointee }
-        @inline(__always) nonmutating _modify { yield &lent.changes.pointee }
-    }
-
-    var context: FoldContext {
-        @inline(__always) _read { yield lent.context.pointee }
-        @inline(__always) nonmutating _modify { yield &lent.context.pointee }
-    }
-
-    private init(_ lent: Lent) { self.lent = lent }
-
     /// Carries out a rule for an event.
     static func carryOut(
         _ rule: DecoderStep,
@@ -49,11 +26,7 @@ struct DecoderRun: ~Copyable {
         _ changes: inout [Change],
         _ context: inout FoldContext
     ) {
-        lending(&decoder, &changes, &context) { lent in
-            var run = DecoderRun(lent)
-            run.carryOut(rule, &scope, isRule: true)
-            run.finish()
-        }
+        carryOut(&decoder, &changes, &context) { $0.carryOut(rule, &scope, isRule: true) }
     }
 
     /// Has a registered decoder read an event.
@@ -64,28 +37,42 @@ struct DecoderRun: ~Copyable {
         _ changes: inout [Change],
         _ context: inout FoldContext
     ) {
-        lending(&decoder, &changes, &context) { lent in
-            var builder = ChangeBuilder(run: DecoderRun(lent))
+        carryOut(&decoder, &changes, &context) { run in
+            var builder = ChangeBuilder(run: DecoderRun(at: run.context.event))
+            swap(&builder.run, &run)
             reader.decode(event, into: &builder)
-            builder.run.finish()
+            swap(&builder.run, &run)
         }
     }
 
-    /// Lends what an event changes, since a copy of it would be made whole when it changes.
-    @inline(__always)
-    private static func lending(
+    /// Carries out an event. The decoder, the changes and the context are lent for that time, since a copy of either would be
+    /// made whole when it changes.
+    private static func carryOut(
         _ decoder: inout FileDecoder,
         _ changes: inout [Change],
         _ context: inout FoldContext,
-        _ work: (Lent) -> Void
+        _ work: (inout DecoderRun) -> Void
     ) {
-        withUnsafeMutablePointer(to: &decoder) { decoder in
-            withUnsafeMutablePointer(to: &changes) { changes in
-                withUnsafeMutablePointer(to: &context) { context in
-                    work(Lent(decoder: decoder, changes: changes, context: context))
-                }
-            }
-        }
+        var run = DecoderRun(at: context.event)
+        run.lend(&decoder, &changes, &context)
+        work(&run)
+        run.finish()
+        run.lend(&decoder, &changes, &context)
+    }
+
+    private mutating func lend(
+        _ decoder: inout FileDecoder,
+        _ changes: inout [Change],
+        _ context: inout FoldContext
+    ) {
+        swap(&self.decoder, &decoder)
+        swap(&self.changes, &changes)
+        swap(&self.context, &context)
+    }
+
+    private init(at event: EventReference) {
+        (decoder, changes) = (FileDecoder(), [])
+        context = FoldContext(names: Names(), event: event)
     }
 
     // MARK: - Steps
