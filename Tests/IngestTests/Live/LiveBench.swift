@@ -2,6 +2,7 @@
 import EventLog
 import Foundation
 import Logging
+import NIOCore
 import Synchronization
 import TestSupport
 
@@ -58,7 +59,8 @@ final class LiveBench: Sendable {
         tools = LiveTools(
             clock: clock,
             random: { 0 },
-            http: try HTTPAccess(trustFile: trustFile),
+            // A server of a test may wait long for its turn among thousands of tests.
+            http: try HTTPAccess(trustFile: trustFile, readTimeout: .minutes(10)),
             log: Logger(label: "test") { _ in catcher }
         )
     }
