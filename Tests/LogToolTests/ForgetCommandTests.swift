@@ -89,7 +89,7 @@ import Testing
         #expect(try String(contentsOfFile: folder.path("c.json"), encoding: .utf8) == written)
     }
 
-    /// Whoever asks again, because the first run was killed before it could print, is told of the act.
+    /// The first run may be killed before it prints. The next one then names the act.
     @Test func whoIsForgottenIsToldByTheAct() throws {
         let author = try first().author
         _ = try tool("forget", "L", "--author", author, "--yes", "--by", "keeper")
