@@ -32,7 +32,7 @@ class ChatPanel {
   /** Draws the list of places. What it has of a place stays, and only what differs is written. */
   drawPlaces() {
     const { timeline, place: shownPlace } = this.page;
-    // Of a step that was loaded alone, the other places are those of the steps before.
+    // Of a step that was loaded alone, the places are those of the steps before, without the counts that it does not know.
     const places = timeline.isAlone && this.places.length > 0 ? this.places : timeline.places();
     if (this.places !== places) {
       this.places = places;
@@ -51,7 +51,7 @@ class ChatPanel {
         drawn.row = row;
         write(drawn.title, shown(this.page.title(key)));
       }
-      write(drawn.count, String(count));
+      write(drawn.count, timeline.isAlone ? "…" : String(count));
       mark(drawn.button, "class", lit.has(key) ? "lit" : undefined);
       mark(drawn.button, "aria-current", key === shownPlace ? "true" : undefined);
     }
