@@ -64,7 +64,7 @@ struct AuditPageTests {
     private func open(_ width: Int = 1400, height: Int = 900, at hash: String = "") throws -> Browser {
         let browser = try Browser(in: folder.url.path, width: width, height: height)
         try browser.call("Page.navigate", ["url": "file://\(folder.path("a.html"))\(hash)"])
-        try browser.wait(for: "!!(window.page && document.querySelector('#event h2'))")
+        try browser.wait(for: "!!(window.page && document.querySelector('#event h2') && page.entries.read(0))")
         return browser
     }
 
@@ -280,7 +280,7 @@ struct AuditPageTests {
         let browser = try Browser(in: folder.url.path, width: width)
         try PictureGolden.prepare(browser, scheme: scheme)
         try browser.call("Page.navigate", ["url": "file://\(folder.path("a.html"))#80"])
-        try browser.wait(for: "!!(window.page && document.querySelector('#event h2'))")
+        try browser.wait(for: "!!(window.page && document.querySelector('#event h2') && page.entries.read(0))")
         try PictureGolden.check(browser, "audit-\(scheme)-\(width)")
     }
 }

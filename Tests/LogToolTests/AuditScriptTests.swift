@@ -44,10 +44,22 @@ import Testing
           before: random(3) ? { content: `${word()} ${word()}`, count: random(3) } : undefined,
           after: random(3) ? { content: `${word()} ${word()}`, more: { deep: word() } } : undefined,
         }));
-        const entries = new Entries([{}, ...all, { counts: {} }]);
+        const counts = Object.fromEntries(classes.map((name) => [name, all.filter((entry) => entry.class === name).length]));
+        const read = () => new Entries([{}, ...all, { counts }].map((value) => JSON.stringify(value)));
+        // What needs all entries is the same however many were read before.
+        for (const before of [0, 1, 250, 400]) {
+          const entries = read();
+          for (let count = 0; count < before; count++) entries.entry(random(400));
+          if (before === 250) while (!entries.read(0.01));
+          const index = random(400);
+          const same = all.flatMap(({ entity }, place) => (entity === all[index].entity ? [place] : []));
+          assert.deepStrictEqual(entries.versions(index), same);
+          assert.deepStrictEqual(Array.from({ length: entries.count }, (_, index) => entries.entry(index)), JSON.parse(JSON.stringify(all)));
+        }
+        const entries = read();
         for (let round = 0; round < 200; round++) {
-          const some = new Set(classes.filter(() => random(2)));
-          const text = ["", "alpha", "BETA", "δελτα", "😀", "beta alpha", "message:s/c/7", "none"][random(8)];
+          const some = new Set(classes.filter(() => random(round % 3 + 1)));
+          const text = ["", "", "alpha", "BETA", "δελτα", "😀", "beta alpha", "message:s/c/7", "none"][random(9)];
           const fits = (entry) => {
             const texts = [entry.entity, entry.by, entry.before?.content, entry.after?.content, entry.after && JSON.stringify(entry.after.more)];
             return some.has(entry.class) && texts.some((value) => value?.toLowerCase().includes(text.toLowerCase()));

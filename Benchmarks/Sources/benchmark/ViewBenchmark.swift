@@ -72,7 +72,7 @@ struct ViewBenchmark {
         try browser.call("Page.navigate", ["url": "file://\(file)"])
         try browser.wait(for: "!!(window.page && document.querySelector('.entry'))")
         let drawn = (clock.now - begin) / .milliseconds(1)
-        let entries = try browser.value("page.entries.all.length") as? Int ?? 0
+        let entries = try browser.value("page.entries.count") as? Int ?? 0
         let pauses = try numbers(browser, Self.scrolling)
         let rate = Double(pauses.count) * 1000 / max(pauses.reduce(0, +), 1)
         let late = pauses.sorted().dropLast(pauses.count / 20).last ?? 0

@@ -11,6 +11,13 @@ class AuditPage {
     this.drawHead();
     this.listen();
     this.filter();
+    this.readOn();
+  }
+
+  /** Reads the entries between pictures, for what needs all of them: the versions of a thing. */
+  readOn() {
+    if (this.entries.read(8)) this.change.drawVersions();
+    else setTimeout(() => this.readOn());
   }
 
   drawHead() {
@@ -93,8 +100,8 @@ class AuditPage {
   filter() {
     const chosen = this.index;
     this.fitting = this.entries.fitting(byID("search").value, this.classes);
-    const { length } = this.entries.all;
-    this.say(this.fitting.length === length ? `${length} changes` : `${this.fitting.length} of ${length} changes`);
+    const { count } = this.entries;
+    this.say(this.fitting.length === count ? `${count} changes` : `${this.fitting.length} of ${count} changes`);
     this.place = chosen === undefined ? -1 : this.fitting.indexOf(chosen);
     this.clear();
     this.measure();
@@ -118,7 +125,7 @@ class AuditPage {
   /** Goes to the next entry of a class. */
   seek(direction, name) {
     for (let place = this.place + direction; place >= 0 && place < this.fitting.length; place += direction)
-      if (this.entries.all[this.fitting[place]].class === name) return this.choose(place);
+      if (this.entries.entry(this.fitting[place]).class === name) return this.choose(place);
     this.say("No deletion follows.");
   }
 
@@ -202,7 +209,7 @@ class AuditPage {
   }
 
   drawRow(place) {
-    const entry = this.entries.all[this.fitting[place]];
+    const entry = this.entries.entry(this.fitting[place]);
     const author = (entry.before ?? entry.after)?.authorName ?? (entry.before ?? entry.after)?.author;
     return element(
       "div",
@@ -256,7 +263,7 @@ class AuditPage {
   }
 }
 
-values(byID("audit").textContent)
+lines(byID("audit").textContent)
   .then((lines) => {
     window.page = new AuditPage(new Entries(lines));
     window.page.follow();

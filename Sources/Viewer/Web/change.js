@@ -13,11 +13,12 @@ class ChangePanel {
   draw() {
     const aside = byID("event");
     if (this.page.index === undefined) return aside.replaceChildren(element("p", { class: "quiet" }, "No change fits."));
-    const entry = this.page.entries.all[this.page.index];
+    const entry = this.page.entries.entry(this.page.index);
     aside.scrollTop = 0;
+    this.versions = element("div", { id: "versions" }, element("h3", {}, "Versions, as far as this page has them: …"));
     aside.replaceChildren(
       ...this.whole(entry),
-      ...this.strip(),
+      this.versions,
       element("h3", {}, "Copy as command"),
       copyable(`logtool history LOG ${quoted(entry.entity)}`),
       copyable(`logtool events LOG --from ${entry.sequence} --to ${entry.sequence} --payload`),
@@ -26,6 +27,12 @@ class ChangePanel {
       entry.proof ? provable(entry.sequence, () => entry.proof) : element("p", { class: "quiet" }, "With --prove the page has the proof of each entry."),
       copyable(`logtool prove LOG ${entry.sequence}`),
     );
+    this.drawVersions();
+  }
+
+  /** Draws the versions of the chosen thing, once all entries are read. */
+  drawVersions() {
+    if (this.page.index !== undefined && this.page.entries.read(0)) this.versions.replaceChildren(...this.strip());
   }
 
   /** All of an entry: its members, and what differs. */
@@ -59,10 +66,10 @@ class ChangePanel {
     const place = versions.indexOf(this.page.index);
     const start = Math.max(0, place - ChangePanel.versionsAround);
     const drawn = versions.slice(start, place + ChangePanel.versionsAround + 1);
-    const first = this.page.entries.all[drawn[0]].before;
+    const first = this.page.entries.entry(drawn[0]).before;
     const card = (head, fields) => element("li", {}, head, element("p", { class: "text", dir: "auto" }, fields ? shown(plain(fields.content ?? fields.text ?? brief(fields))) : "gone"));
     const cards = drawn.map((index) => {
-      const entry = this.page.entries.all[index];
+      const entry = this.page.entries.entry(index);
       const head = element(
         "button",
         { type: "button", "aria-current": index === this.page.index ? "true" : undefined, onclick: () => this.page.show(index) },
@@ -81,7 +88,7 @@ class ChangePanel {
     const { length } = this.page.fitting;
     const shownMax = Math.min(length, ChangePanel.printedMax);
     const rest = length > shownMax ? `The first ${shownMax} of ${length} changes; search for fewer to print others.` : `${length} changes.`;
-    const articles = this.page.fitting.slice(0, shownMax).map((index) => element("article", {}, ...this.whole(this.page.entries.all[index])));
+    const articles = this.page.fitting.slice(0, shownMax).map((index) => element("article", {}, ...this.whole(this.page.entries.entry(index))));
     byID("print").replaceChildren(element("p", {}, rest), ...articles);
     this.wasOpen ??= byID("log").open;
     byID("log").open = true;

@@ -1,10 +1,15 @@
 "use strict";
 // The blocks of data of a page. The other scripts follow in the same one.
 
-/** The JSON values of a block of data: each of its lines is a gzip member in base64, with lines of JSON. */
+/** The JSON values of a block of data. */
 async function values(text) {
+  return (await lines(text)).map((line) => JSON.parse(line));
+}
+
+/** The lines of JSON of a block of data: each of its own lines is a gzip member in base64 that holds some of them. */
+async function lines(text) {
   const pieces = await Promise.all(text.split("\n").filter((line) => line !== "").map(decompressed));
-  return pieces.flatMap((piece) => piece.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line)));
+  return pieces.flatMap((piece) => piece.split("\n").filter((line) => line !== ""));
 }
 
 async function decompressed(base64) {
