@@ -65,10 +65,9 @@ extension SecretName {
     private static func occurs(in bytes: UnsafeBufferPointer<UInt8>, at range: Range<Int>) -> Bool {
         for index in range {
             switch bytes[index] {
-            case 0x5C where index + 1 < bytes.count && bytes[index + 1] == 0x75: return true
-            // A percent sign may hide any letter in a URL; so may `\u` in a string. Both are rare, so they are not
-            // decoded here.
-            case 0x25: return true
+            case 0x5C where index + 1 < bytes.count && bytes[index + 1] == 0x75:
+                if escapesASCII(bytes, behind: index + 1, digits: 4) { return true }
+            case 0x25: if escapesASCII(bytes, behind: index, digits: 2) { return true }
             case 0x4B, 0x6B:
                 if stands("to", "ken", bytes, at: index) || stands("coo", "kie", bytes, at: index)
                     || stands("api", "key", bytes, at: index, isJoint: true)
@@ -87,6 +86,18 @@ extension SecretName {
             }
         }
         return false
+    }
+
+    /// True if the hex digits behind the index are those of an ASCII character, which may belong to a name. Not decoded further
+    /// here: a percent sign of a URL may stand behind an escape itself.
+    private static func escapesASCII(_ bytes: UnsafeBufferPointer<UInt8>, behind index: Int, digits: Int) -> Bool {
+        guard index + digits < bytes.count else { return false }
+        var value = 0
+        for byte in bytes[index + 1...index + digits] {
+            guard let digit = JSONText.hexDigit(byte) else { return false }
+            value = value << 4 | Int(digit)
+        }
+        return value < 0x80
     }
 
     /// True if the J at the index is the third letter of `eyJ`, in this case alone: with it base64url begins `{"`.

@@ -161,11 +161,12 @@ extension SecretText {
     private func users() -> [SecretRange] {
         var found: [SecretRange] = []
         var index = 0
-        while let slashes = text[index...].firstRange(of: [0x3A, 0x2F, 0x2F]) {
-            let end = skip(from: slashes.upperBound, while: Self.isUserByte)
-            if end < text.count, text[end] == 0x40, end > slashes.upperBound {
-                found.append(place(slashes.upperBound..<end))
-            }
+        while let colon = text[index...].firstIndex(of: 0x3A) {
+            index = colon + 1
+            let start = colon + 3
+            guard start < text.count, text[colon + 1] == 0x2F, text[colon + 2] == 0x2F else { continue }
+            let end = skip(from: start, while: Self.isUserByte)
+            if end < text.count, text[end] == 0x40, end > start { found.append(place(start..<end)) }
             index = end
         }
         return found
@@ -188,6 +189,7 @@ extension SecretText {
     private func webToken(in word: Range<Int>) -> Range<Int>? {
         var end = word.upperBound
         while end > word.lowerBound, text[end - 1] == 0x2E { end -= 1 }
+        guard text[word.lowerBound..<end].contains(0x2E) else { return nil }
         var parts = text[word.lowerBound..<end].split(separator: 0x2E, omittingEmptySubsequences: false)[...]
         while parts.count > 2, let first = parts.popFirst() {
             if SecretName.isWebTokenHeader(first) { return first.startIndex..<end }
