@@ -14,11 +14,19 @@ async function lines(text) {
 
 async function decompressed(base64) {
   const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : bytesOf(base64);
-  const plain =
-    typeof DecompressionStream === "undefined"
-      ? inflated(bytes)
-      : await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-  return new TextDecoder().decode(plain);
+  const decoder = new TextDecoder();
+  if (typeof DecompressionStream === "undefined") return decoder.decode(inflated(bytes));
+  // Not by way of a Blob and a Response, which take twice as long.
+  const stream = new DecompressionStream("gzip");
+  const writer = stream.writable.getWriter();
+  // The reader meets the error of damaged data, too.
+  for (const written of [writer.write(bytes), writer.close()]) written.catch(() => {});
+  const reader = stream.readable.getReader();
+  for (let text = ""; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value, { stream: true });
+  }
 }
 
 /** What a gzip member without optional fields expands to (RFC 1951 and 1952), for browsers that cannot do it themselves. */
