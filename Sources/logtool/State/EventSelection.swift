@@ -4,6 +4,9 @@ import Projections
 /// The events of a log that selectors choose. Made for one session: other events may have come in the next.
 struct EventSelection {
     private let selectors: SelectorOptions
+    /// The source and kind of `selectors`: to read an option takes longer than to search an event.
+    private let source: SourceName?
+    private let kind: String?
     /// The events that changed the requested thing or channel; `nil` if none was requested. A set of sequences, because
     /// events of one thing are few and far apart.
     private let touching: Set<SequenceNumber>?
@@ -23,7 +26,8 @@ struct EventSelection {
         progress: ((SequenceNumber) -> Void)? = nil
     ) throws {
         self.selectors = selectors
-        if !namesMayCome { try KnownNames(session).check(source: selectors.source, kind: selectors.kind) }
+        (source, kind) = (selectors.source, selectors.kind)
+        if !namesMayCome { try KnownNames(session).check(source: source, kind: kind) }
         range = try selectors.range.range(in: session)
         touching = try Self.touching(selectors, session, progress)
     }
@@ -96,15 +100,15 @@ struct EventSelection {
 
     /// True if the selectors choose an event of the range. The range itself is not tested.
     func includes(_ envelope: Envelope) -> Bool {
-        if let source = selectors.source, envelope.source != source { return false }
-        if let kind = selectors.kind, !envelope.kind.isNamed(kind) { return false }
+        if let source, envelope.source != source { return false }
+        if let kind, !envelope.kind.isNamed(kind) { return false }
         return touching?.contains(envelope.sequence) ?? true
     }
 
     /// As `includes` of the event's envelope, which is not made.
     func includes(_ event: borrowing EventView) -> Bool {
-        if let source = selectors.source, event.source != source { return false }
-        if let kind = selectors.kind, !event.kind.isNamed(kind) { return false }
+        if let source, event.source != source { return false }
+        if let kind, !event.kind.isNamed(kind) { return false }
         return touching?.contains(event.sequence) ?? true
     }
 
