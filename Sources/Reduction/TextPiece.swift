@@ -33,7 +33,7 @@ enum TextPiece: Hashable {
         while start < scan.scalars.count {
             let (piece, end) = scan.next(at: start)
             assert(end > start, "a piece has at least one character")
-            parts.append(Part(piece: piece, written: scan.written(start..<end)))
+            parts.append(Part(piece: piece, written: scan.written(piece, start..<end)))
             start = end
         }
         // A day of the week before a date stays what it is: dates move by whole weeks.
@@ -124,8 +124,19 @@ private struct TextScan {
         digits.allSatisfy(\.isHexDigit) ? UInt32(text(digits), radix: 16) : nil
     }
 
+    /// What stands in the text for a piece and its scalars.
+    func written(_ piece: TextPiece, _ range: Range<Int>) -> String {
+        switch piece {
+        case .other(let text): text
+        case .word(let text) where escapes.isEmpty, .number(let text) where escapes.isEmpty,
+            .id(let text) where escapes.isEmpty:
+            text
+        default: written(range)
+        }
+    }
+
     /// What stands in the text for some scalars.
-    func written(_ range: Range<Int>) -> String {
+    private func written(_ range: Range<Int>) -> String {
         guard !escapes.isEmpty else { return Self.text(scalars[range]) }
         return range.map { escapes[$0] ?? String(Character(scalars[$0])) }.joined()
     }
@@ -137,9 +148,9 @@ private struct TextScan {
     func next(at start: Int) -> (TextPiece, Int) {
         let rest = scalars[start...]
         guard let first = rest.first else { return (.other(""), rest.endIndex) }
-        let isWordLike = first.isDigit || first.properties.isAlphabetic
+        let isWordLike = first.isDigit || first.isLetter
         guard isWordLike else {
-            let run = rest.prefix { !$0.isDigit && !$0.properties.isAlphabetic }
+            let run = rest.prefix { !$0.isDigit && !$0.isLetter }
             return (.other(written(start..<run.endIndex)), run.endIndex)
         }
         if let found = date(at: start) ?? hash(in: rest) ?? writtenDate(at: start) ?? mixed(at: start) { return found }
@@ -147,7 +158,7 @@ private struct TextScan {
             let run = rest.prefix { $0.isDigit }
             return (.number(Self.text(run)), run.endIndex)
         }
-        let run = rest.prefix { $0.properties.isAlphabetic }
+        let run = rest.prefix { $0.isLetter }
         return (.word(Self.text(run)), run.endIndex)
     }
 
@@ -200,7 +211,7 @@ private struct TextScan {
         guard isUUID || run.count >= 16, run.contains(where: { !$0.isDigit }), run.contains(where: \.isDigit),
             run.allSatisfy({ $0.isHexDigit || $0 == "-" })
         else { return nil }
-        let isWhole = run.endIndex == rest.endIndex || !rest[run.endIndex].properties.isAlphabetic
+        let isWhole = run.endIndex == rest.endIndex || !rest[run.endIndex].isLetter
         return isWhole ? (.id(Self.text(run)), run.endIndex) : nil
     }
 
@@ -209,7 +220,7 @@ private struct TextScan {
     private func mixed(at start: Int) -> (TextPiece, Int)? {
         if start > 0, scalars[start - 1].isASCIILetterOrDigit { return nil }
         let run = scalars[start...].prefix { $0.isASCIILetterOrDigit }
-        guard run.count >= 4, run.endIndex == scalars.endIndex || !scalars[run.endIndex].properties.isAlphabetic else {
+        guard run.count >= 4, run.endIndex == scalars.endIndex || !scalars[run.endIndex].isLetter else {
             return nil
         }
         var changes = 0
@@ -230,16 +241,29 @@ private struct TextScan {
     }
 
     private static func text(_ scalars: ArraySlice<UnicodeScalar>) -> String {
-        String(String.UnicodeScalarView(scalars))
+        // Made of bytes: a string takes several times as long to take scalar by scalar.
+        if scalars.allSatisfy(\.isASCII) {
+            return String(unsafeUninitializedCapacity: scalars.count) { buffer in
+                for (place, scalar) in zip(buffer.indices, scalars) {
+                    buffer[place] = UInt8(truncatingIfNeeded: scalar.value)
+                }
+                return scalars.count
+            }
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(2 * scalars.count)
+        for scalar in scalars { bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
 extension UnicodeScalar {
     fileprivate var isDigit: Bool { ("0"..."9").contains(self) }
     fileprivate var isHexDigit: Bool { isDigit || ("a"..."f").contains(self) || ("A"..."F").contains(self) }
-    fileprivate var isASCIILetterOrDigit: Bool {
-        isDigit || ("a"..."z").contains(self) || ("A"..."Z").contains(self)
-    }
+    fileprivate var isASCIILetterOrDigit: Bool { isDigit || isASCIILetter }
+    private var isASCIILetter: Bool { ("a"..."z").contains(self) || ("A"..."Z").contains(self) }
+    /// Whether it is alphabetic, without a look into tables where it is ASCII.
+    fileprivate var isLetter: Bool { isASCII ? isASCIILetter : properties.isAlphabetic }
 }
 
 /// Days of the proleptic Gregorian calendar, counted from 1970-01-01, for years of four digits.
