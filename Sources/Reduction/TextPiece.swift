@@ -124,7 +124,7 @@ private struct TextScan {
         digits.allSatisfy(\.isHexDigit) ? UInt32(text(digits), radix: 16) : nil
     }
 
-    /// What stands in the text for a piece and its scalars.
+    /// A piece as the text writes it, escapes included.
     func written(_ piece: TextPiece, _ range: Range<Int>) -> String {
         switch piece {
         case .other(let text): text
