@@ -1,13 +1,13 @@
 /// A text to look for in bytes, such as payloads and the texts of a state.
 ///
 /// Without regard to case it decides only where the text cannot be: it looks for a piece of the text whose letters have no
-/// other forms than their two cases. Eight bytes are compared at a time, so 100 MB take some 20 ms.
+/// other forms than their two cases. Sixteen bytes are compared at a time, so 100 MB take some 20 ms.
 package struct TextSearch: Sendable {
     /// The wanted text; in lower case if case is ignored.
     private let bytes: [UInt8]
-    /// Eight times the first and the last byte, and which bits of a byte do not count in each.
-    private let first: (word: UInt64, ignored: UInt64)
-    private let last: (word: UInt64, ignored: UInt64)
+    /// The first and the last byte in all places, and which bits of a byte do not count in each.
+    private let first: (bytes: ByteBlock.Bytes, ignored: ByteBlock.Bytes)
+    private let last: (bytes: ByteBlock.Bytes, ignored: ByteBlock.Bytes)
     private let ignoresCase: Bool
 
     /// Prepares a search.
@@ -17,8 +17,9 @@ package struct TextSearch: Sendable {
     package init?(_ text: String, ignoresCase: Bool) {
         let bytes = ignoresCase ? Self.longestPlainPiece(of: text) : Array(text.utf8)
         guard let first = bytes.first, let last = bytes.last else { return nil }
-        func pattern(_ byte: UInt8) -> (UInt64, UInt64) {
-            (ByteWord.all(byte), ignoresCase && Self.isSmallLetter(byte) ? ByteWord.all(0x20) : 0)
+        func pattern(_ byte: UInt8) -> (ByteBlock.Bytes, ByteBlock.Bytes) {
+            let ignored: UInt8 = ignoresCase && Self.isSmallLetter(byte) ? 0x20 : 0
+            return (ByteBlock.Bytes(repeating: byte), ByteBlock.Bytes(repeating: ignored))
         }
         self.bytes = bytes
         (self.first, self.last) = (pattern(first), pattern(last))
@@ -38,20 +39,32 @@ package struct TextSearch: Sendable {
     package func occurs(in text: UnsafeRawBufferPointer) -> Bool {
         let reach = bytes.count - 1
         let end = text.count - reach
-        var index = 0
-        while end - index >= ByteWord.size {
-            let starts = (text.word(index) | first.ignored) ^ first.word
-            let ends = (text.word(index + reach) | last.ignored) ^ last.word
-            var marks = ByteWord.zeros(starts | ends)
-            while marks != 0 {
-                if isHere(text, index + marks.trailingZeroBitCount / 8) { return true }
-                marks &= marks - 1
-            }
-            index += ByteWord.size
+        guard end >= ByteBlock.size else {
+            return end > 0 && (0..<end).contains { isHere(text, $0) }
         }
+        var index = 0
         while index < end {
-            if isHere(text, index) { return true }
-            index += 1
+            // The last block ends with the last place: it may have places of the block before it again.
+            let place = min(index, end - ByteBlock.size)
+            let starts = (text.block(place) | first.ignored) .== first.bytes
+            let ends = (text.block(place + reach) | last.ignored) .== last.bytes
+            let marks = ByteBlock.marks(starts .& ends)
+            if marks.low | marks.high != 0,
+                isAny(marks.low, text, place) || isAny(marks.high, text, place + ByteBlock.size / 2)
+            {
+                return true
+            }
+            index += ByteBlock.size
+        }
+        return false
+    }
+
+    /// Whether the text begins at any of eight places: those whose byte in `marks` is not zero.
+    private func isAny(_ marks: UInt64, _ text: UnsafeRawBufferPointer, _ index: Int) -> Bool {
+        var marks = marks & ByteWord.highBits
+        while marks != 0 {
+            if isHere(text, index + marks.trailingZeroBitCount / 8) { return true }
+            marks &= marks - 1
         }
         return false
     }
@@ -79,7 +92,7 @@ package struct TextSearch: Sendable {
     /// Decodes only what is near an escape: elsewhere the bytes are the text.
     package func occursUnescaped(in text: UnsafeRawBufferPointer) -> Bool {
         if occurs(in: text) { return true }
-        var index = text.backslash(from: 0)
+        var index = text.first(UInt8(ascii: "\\"))
         if index == text.count { return false }
         let reach = bytes.count - 1
         var (decoded, end) = ([UInt8](), 0)

@@ -82,10 +82,10 @@ public struct EventView: ~Copyable {
         try body(payload)
     }
 
-    /// Lends the key's bytes, which are UTF-8; `nil` if nothing identifies the change. They must not be used after `body` has
-    /// returned.
-    package func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
-        try record.key.map { try body($0) }
+    /// Whether the key's bytes, which are UTF-8, fit; false if nothing identifies the change.
+    package func isKey(_ isWanted: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+        guard let key = record.key else { return false }
+        return isWanted(key)
     }
 
     /// The event as a draft, to be appended to another log.

@@ -3,8 +3,9 @@ import Projections
 
 /// A text to search for, in texts and in the bytes of payloads.
 ///
-/// Texts are matched as written, without Unicode normalization: a search for evidence must tell two spellings apart.
-struct TextMatch {
+/// Texts are matched as written, without Unicode normalization: a search for evidence must tell two spellings apart. A class, so that
+/// lending it to a million tests counts no references of its parts.
+final class TextMatch: Sendable {
     let text: String
     let ignoresCase: Bool
     /// Finds the text's bytes; with `ignoresCase`, where it may be; `nil` if it may be anywhere.
