@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import logtool
@@ -42,6 +43,43 @@ import Testing
             (0..<next(40)).map { _ in ["a", "b", "cc", " ", " ", "\n", ".", "é"][Int(next(8))] }.joined()
         }
         bothTextsFollowFromThePieces(old: text(), new: text())
+    }
+
+    /// The tokens of an end, then those of the rest: the same as of the whole text, so no change reads otherwise for it.
+    @Test(arguments: 0..<50)
+    func commonEndsAreCutWhereTokensEnd(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let letters = ["a", "b", "_", " ", "\t", "\n", "\r", "\r\n", ".", ",", "é", "e\u{301}", "漢", "👍🏽", "\u{200D}"]
+        func text() -> String {
+            (0..<Int.random(in: 0...12, using: &random)).map { _ in letters.randomElement(using: &random) ?? "" }
+                .joined()
+        }
+        var cut = 0
+        for _ in 0..<200 {
+            let (start, end) = (text(), text())
+            let (old, new) = (start + text() + end, start + text() + end)
+            let ends = WordTokens.commonEnds(old, new)
+            for (text, middle) in [(old, ends.old), (new, ends.new)] {
+                let parts = [text[..<middle.lowerBound], text[middle], text[middle.upperBound...]]
+                #expect(parts.flatMap { WordTokens.split($0) } == WordTokens.split(text[...]), "\(Array(text.utf8))")
+            }
+            #expect(old[..<ends.old.lowerBound].utf8.elementsEqual(new[..<ends.new.lowerBound].utf8))
+            #expect(old[ends.old.upperBound...].utf8.elementsEqual(new[ends.new.upperBound...].utf8))
+            cut += ends.old == old.startIndex..<old.endIndex ? 0 : 1
+        }
+        #expect(cut > 50)
+    }
+
+    /// What ASCII is, the properties of Unicode say the same way.
+    @Test func kindsOfASCIIAreThoseOfUnicode() {
+        for byte in UInt8(0)..<0x80 {
+            let character = Character(Unicode.Scalar(byte))
+            let isWord = character.isLetter || character.isNumber || character == "_"
+            let isSpace = character.isWhitespace && !character.isNewline
+            let pair = String([character, character])
+            #expect(WordTokens.split(pair[...]).count == (isWord || isSpace ? 1 : 2), "\(byte)")
+            #expect(WordTokens.split("\(character)a"[...]).count == (isWord ? 1 : 2), "\(byte)")
+        }
     }
 
     @Test func veryDifferentTextsAreReplacedWhole() {

@@ -14,16 +14,22 @@ enum WordDiff {
 
     /// Both texts in pieces, in order. In each change the removed text comes first. Neighbouring kept pieces are
     /// joined.
+    ///
+    /// Only what lies between the common ends is split into words: of a long text mostly a small part changes.
     static func pieces(from old: String, to new: String) -> [Piece] {
-        let (before, after) = (WordTokens.split(old), WordTokens.split(new))
+        let ends = WordTokens.commonEnds(old, new)
+        let (before, after) = (WordTokens.split(old[ends.old]), WordTokens.split(new[ends.new]))
         let blocks = EditScript.blocks(from: before, to: after)
-        let pieces = joined(blocks).flatMap { block -> [Piece] in
+        let middle = joined(blocks).flatMap { block -> [Piece] in
             switch block {
             case .kept(let text): [.kept(text)]
             case .changed(let removed, let added): refined(removed, added)
             }
         }
+        let (start, end) = (old[..<ends.old.lowerBound], old[ends.old.upperBound...])
+        let pieces = [.kept(String(start))] + middle + [.kept(String(end))]
         return pieces.reduce(into: []) { result, piece in
+            if piece.text.isEmpty { return }
             guard case .kept(let text) = piece, case .kept(let earlier)? = result.last else {
                 return result.append(piece)
             }
@@ -118,8 +124,40 @@ enum WordTokens {
         case word, space, mark
     }
 
+    /// What remains of two texts between their common ends, both cut where a token ends by what bytes alone tell. So the tokens of
+    /// an end and of the rest are those of the whole text. Cost: O(bytes).
+    static func commonEnds(_ old: String, _ new: String) -> (old: Range<String.Index>, new: Range<String.Index>) {
+        var (left, right) = (old, new)
+        let (prefix, suffix) = left.withUTF8 { left in
+            right.withUTF8 { right in
+                func isEnd(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
+                    place == 0 || place == text.count || isTokenEnd(between: text[place - 1], text[place])
+                }
+                var prefix = zip(left, right).prefix { $0 == $1 }.count
+                while !isEnd(left, prefix) || !isEnd(right, prefix) { prefix -= 1 }
+                let rest = min(left.count, right.count) - prefix
+                var suffix = 0
+                while suffix < rest, left[left.count - 1 - suffix] == right[right.count - 1 - suffix] { suffix += 1 }
+                while !isEnd(left, left.count - suffix) || !isEnd(right, right.count - suffix) { suffix -= 1 }
+                return (prefix, suffix)
+            }
+        }
+        func range(_ text: String) -> Range<String.Index> {
+            text.utf8.index(text.startIndex, offsetBy: prefix)..<text.utf8.index(text.endIndex, offsetBy: -suffix)
+        }
+        return (range(old), range(new))
+    }
+
+    /// Whether a token ends between two bytes that follow each other. False where one of them is not ASCII: the next scalar may
+    /// belong to the character before it.
+    private static func isTokenEnd(between first: UInt8, _ second: UInt8) -> Bool {
+        guard first < 0x80, second < 0x80, !(first == 0x0D && second == 0x0A) else { return false }
+        let kind = kind(ofASCII: second)
+        return kind == .mark || kind != self.kind(ofASCII: first)
+    }
+
     /// All of the text, in order.
-    static func split(_ text: String) -> [Token] {
+    static func split(_ text: Substring) -> [Token] {
         var tokens: [Token] = []
         var start = text.startIndex
         var last = Kind.mark
@@ -135,8 +173,18 @@ enum WordTokens {
         return tokens
     }
 
+    /// The kind of a character of ASCII.
+    private static func kind(ofASCII byte: UInt8) -> Kind {
+        switch byte {
+        case 0x20, 0x09: .space
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): .word
+        default: .mark
+        }
+    }
+
     /// The kind of a character. In scripts without spaces between words, each character is a token.
     private static func kind(of character: Character) -> Kind {
+        if let byte = character.asciiValue { return kind(ofASCII: byte) }
         if character.isNewline { return .mark }
         if character.isWhitespace { return .space }
         guard character.isLetter || character.isNumber || character == "_" else { return .mark }

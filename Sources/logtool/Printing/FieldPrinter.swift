@@ -78,8 +78,10 @@ struct FieldPrinter {
         guard let old, let new else { return nil }
         let (before, after) = (old.string ?? old.text, new.string ?? new.text)
         let isLong = max(before.utf8.count, after.utf8.count) > longValue
-        let isSentence = [before, after].allSatisfy { $0.contains(where: \.isWhitespace) }
-        guard isLong || (isSentence && old.string != nil && new.string != nil) else { return nil }
+        if !isLong {
+            let isSentence = [before, after].allSatisfy { $0.contains(where: \.isWhitespace) }
+            guard isSentence, old.string != nil, new.string != nil else { return nil }
+        }
         let pieces = WordDiff.pieces(from: before, to: after)
         // Common spaces and marks are no reason to mix two texts.
         let hasCommonWord = pieces.contains { $0.isKept && $0.text.contains { $0.isLetter || $0.isNumber } }
@@ -198,7 +200,9 @@ struct WordDiffText {
     private static func shortened(_ text: String, keepsStart: Bool, keepsEnd: Bool) -> String {
         let start = keepsStart ? context : 0
         let end = keepsEnd ? context : 0
-        guard text.count > max(start + end, context) + 20 else { return text }
+        let most = max(start + end, context) + 20
+        // Not by the count, which takes as long as the text is.
+        guard text.index(text.startIndex, offsetBy: most + 1, limitedBy: text.endIndex) != nil else { return text }
         return text.prefix(start) + "…" + text.suffix(end)
     }
 
