@@ -4,8 +4,9 @@ public import EventLog
 ///
 /// Its rules are those of decoder files (docs/decoders.md): a version that is older than the known one changes nothing, what
 /// was deleted for ever does not come back, and a snapshot removes what it does not state. A change that lacks its ids is an
-/// issue, and the others count. Each call costs O(its values); `snapshot` O(the set), at the end of the event.
-public struct ChangeBuilder {
+/// issue, and the others count. Each call costs O(its values); `snapshot` O(the set), at the end of the event. It cannot be copied,
+/// because it is of no use once the event is read.
+public struct ChangeBuilder: ~Copyable {
     var run: DecoderRun
 
     /// A set of things that the remote also states as a whole, such as the messages of a page.

@@ -1,10 +1,13 @@
 import EventLog
 
 /// One event as a rule of a decoder file turns it into changes.
+///
+/// It refers to the decoder, the changes and the context that it was made with, and is not to be used once they are no more:
+/// copies, or values lent by exchange, took a twentieth of a replay.
 struct DecoderRun {
-    var decoder: FileDecoder
-    var changes: [Change]
-    var context: FoldContext
+    private let lentDecoder: UnsafeMutablePointer<FileDecoder>
+    private let lentChanges: UnsafeMutablePointer<[Change]>
+    private let lentContext: UnsafeMutablePointer<FoldContext>
     /// The things of sets that this event has stated.
     private var stated: [DecoderSets.Name: Set<DecoderSets.Member>] = [:]
     /// The sets that this event states as a whole, in the order of the rule's steps.
@@ -17,6 +20,29 @@ struct DecoderRun {
     private var silentCount = 0
     /// The most issues of one event: a bad list would otherwise have one for each element.
     private static let issuesMax = 16
+
+    var decoder: FileDecoder {
+        @inline(__always) unsafeAddress { UnsafePointer(lentDecoder) }
+        @inline(__always) nonmutating unsafeMutableAddress { lentDecoder }
+    }
+
+    var changes: [Change] {
+        @inline(__always) unsafeAddress { UnsafePointer(lentChanges) }
+        @inline(__always) nonmutating unsafeMutableAddress { lentChanges }
+    }
+
+    var context: FoldContext {
+        @inline(__always) unsafeAddress { UnsafePointer(lentContext) }
+        @inline(__always) nonmutating unsafeMutableAddress { lentContext }
+    }
+
+    private init(
+        _ decoder: UnsafeMutablePointer<FileDecoder>,
+        _ changes: UnsafeMutablePointer<[Change]>,
+        _ context: UnsafeMutablePointer<FoldContext>
+    ) {
+        (lentDecoder, lentChanges, lentContext) = (decoder, changes, context)
+    }
 
     /// Carries out a rule for an event.
     static func carryOut(
@@ -38,41 +64,28 @@ struct DecoderRun {
         _ context: inout FoldContext
     ) {
         carryOut(&decoder, &changes, &context) { run in
-            var builder = ChangeBuilder(run: DecoderRun(at: run.context.event))
-            swap(&builder.run, &run)
+            var builder = ChangeBuilder(run: run)
             reader.decode(event, into: &builder)
-            swap(&builder.run, &run)
+            run = builder.run
         }
     }
 
-    /// Carries out an event. The decoder, the changes and the context are lent for that time, since a copy of either would be
-    /// made whole when it changes.
+    @inline(__always)
     private static func carryOut(
         _ decoder: inout FileDecoder,
         _ changes: inout [Change],
         _ context: inout FoldContext,
         _ work: (inout DecoderRun) -> Void
     ) {
-        var run = DecoderRun(at: context.event)
-        run.lend(&decoder, &changes, &context)
-        work(&run)
-        run.finish()
-        run.lend(&decoder, &changes, &context)
-    }
-
-    private mutating func lend(
-        _ decoder: inout FileDecoder,
-        _ changes: inout [Change],
-        _ context: inout FoldContext
-    ) {
-        swap(&self.decoder, &decoder)
-        swap(&self.changes, &changes)
-        swap(&self.context, &context)
-    }
-
-    private init(at event: EventReference) {
-        (decoder, changes) = (FileDecoder(), [])
-        context = FoldContext(names: Names(), event: event)
+        withUnsafeMutablePointer(to: &decoder) { decoder in
+            withUnsafeMutablePointer(to: &changes) { changes in
+                withUnsafeMutablePointer(to: &context) { context in
+                    var run = DecoderRun(decoder, changes, context)
+                    work(&run)
+                    run.finish()
+                }
+            }
+        }
     }
 
     // MARK: - Steps

@@ -65,6 +65,10 @@ enum DecoderTimeForm: String, CaseIterable, Sendable {
 
     /// The instant of a value whose form no file gives: a text as RFC 3339, a number as milliseconds.
     static func guessed(_ value: DecoderFound) -> Timestamp? {
-        value.typeName != "text" ? milliseconds.instant(value) : rfc3339.instant(value)
+        if case .view(let view) = value, view.text == nil {
+            milliseconds.instant(value)
+        } else {
+            rfc3339.instant(value)
+        }
     }
 }

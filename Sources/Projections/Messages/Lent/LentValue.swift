@@ -29,6 +29,18 @@ package enum LentValue {
         self = value.map { .value($0) } ?? .none
     }
 
+    /// - Parameter time: `nil` for no member.
+    init(_ time: Timestamp?) {
+        guard let time else {
+            self = .none
+            return
+        }
+        self = Self.plainSeconds.contains(time.seconds) ? .time(time) : .string(time.description)
+    }
+
+    /// The seconds of the years 0 to 9999 since 1970.
+    private static let plainSeconds: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+
     /// An id as its text; a number without making a `String`.
     @inline(__always)
     init(_ id: EntityID, _ names: Names) {

@@ -25,15 +25,15 @@ enum LentVersion {
 
     var createdAt: LentValue {
         switch self {
-        case .packed(let version, _, _, _, _): version.createdAt.timestamp.map { .time($0) } ?? .none
-        case .saying(let saying): LentValue(saying.createdAt?.description)
+        case .packed(let version, _, _, _, _): LentValue(version.createdAt.timestamp)
+        case .saying(let saying): LentValue(saying.createdAt)
         }
     }
 
     var editedAt: LentValue {
         switch self {
-        case .packed(let version, _, _, _, _): version.editedAt.timestamp.map { .time($0) } ?? .none
-        case .saying(let saying): LentValue(saying.editedAt?.description)
+        case .packed(let version, _, _, _, _): LentValue(version.editedAt.timestamp)
+        case .saying(let saying): LentValue(saying.editedAt)
         }
     }
 
