@@ -80,6 +80,14 @@ enum DecoderOrder: String, CaseIterable, Sendable {
     case id, creation
     /// The place at which each was stated, or that `add: place` gave it.
     case place
+
+    init(_ ordering: MessageOrdering) {
+        self =
+            switch ordering {
+            case .byID: .id
+            case .byCreation: .creation
+            }
+    }
 }
 
 /// How events that were seen before are found.

@@ -219,10 +219,11 @@ struct DecoderScope {
         case .query(let name): return memory.query[ExactText(name)].map { .text($0) }
         case .attribute(let name): return memory.attributes[name].map { .text($0) }
         case .first(let values):
-            for candidate in values.dropLast() {
-                if let found = self.value(candidate), !found.isNull, !found.isText("") { return found }
+            for place in values.indices {
+                guard let found = self.value(values[place]) else { continue }
+                if place == values.count - 1 || !found.isNull && !found.isText("") { return found }
             }
-            return values.last.flatMap { self.value($0) }
+            return nil
         case .join(let values, let separator):
             let texts = values.flatMap { value -> [String] in
                 guard let found = self.value(value) else { return [] }

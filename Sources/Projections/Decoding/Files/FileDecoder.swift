@@ -35,6 +35,9 @@ struct FileDecoder: SourceDecoder {
     private var kinds: [EventKind: any EventDecoder] = [:]
     /// The registered decoder that reads the event; `nil` if the file does. Not saved.
     private var reader: (any EventDecoder)?
+    /// What orders the messages of a channel, by the decoder that reads the event. Stored, because to compute it from behind a pointer
+    /// copied the decoder. Not saved.
+    private(set) var order = DecoderOrder.id
     /// The log's key, under which repeats are found (I26). Not saved.
     var key = FrameKey.none
 
@@ -92,15 +95,6 @@ struct FileDecoder: SourceDecoder {
     /// The name of the decoder that reads the event.
     var name: String { reader?.name ?? file?.name ?? "" }
 
-    /// What orders the messages of a channel.
-    var order: DecoderOrder {
-        switch reader?.messageOrdering {
-        case .byID?: .id
-        case .byCreation?: .creation
-        case nil: file?.order ?? .id
-        }
-    }
-
     /// Sets the file and the registered decoders by which the next events are read.
     mutating func use(_ decoders: Decoders, for source: SourceName) {
         (file, fault) = (decoders.rules(of: source), decoders.fault(of: source))
@@ -131,6 +125,7 @@ struct FileDecoder: SourceDecoder {
     ) {
         let isLink = envelope.kind.is(.recorderLink)
         reader = isLink ? nil : registered ?? kinds[envelope.kind]
+        order = reader.map { DecoderOrder($0.messageOrdering) } ?? file?.order ?? .id
         if let reader {
             last = envelope.sequence.rawValue
             (takenLine, tookRepeat, rowCount) = (nil, false, 0)
