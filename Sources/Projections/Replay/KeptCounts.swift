@@ -1,14 +1,5 @@
 package import EventLog
 
-extension StateDiff {
-    /// How many things of each kind two states show otherwise; a thing counts once, whatever differs in it. Costs as
-    /// `differences` does.
-    package static func counts(_ a: LogState, _ b: LogState) -> [EntityReference.Kind: Int] {
-        let things = Set(differences(a, b).map(\.entity))
-        return Dictionary(things.map { ($0.kind, 1) }, uniquingKeysWith: +)
-    }
-}
-
 /// How many things of each kind a reading shows otherwise than the canonical one, kept for the last state at the head for which
 /// that was counted.
 struct KeptCounts {

@@ -8,19 +8,52 @@ extension StateDiff {
     /// channel, O(differing rows) to compare; a byte for each message and 64 for each other row of a source while it is
     /// compared.
     public static func differences(_ a: LogState, _ b: LogState) -> [StateDifference] {
+        let touched = touchedRows(a, b) { _, _ in true }
+        return differences((a, touched.0), (b, touched.1), isOneFold: false)
+    }
+
+    /// How many things of each kind two states show otherwise; a thing counts once, whatever differs in it. Equals the count of the
+    /// things in `differences`. Costs as that does, but rows other than messages and channels are not made.
+    package static func counts(_ a: LogState, _ b: LogState) -> [EntityReference.Kind: Int] {
+        var counts: [EntityReference.Kind: Int] = [:]
+        let touched = touchedRows(a, b) { section, isFirst in
+            // A channel also differs by the order of its messages, so it is counted with these.
+            guard section != .channels, let kind = EntityReference.Kind(section: section) else { return true }
+            // Rows agree exactly if their digests do (I12).
+            if isFirst { counts[kind, default: 0] += 1 }
+            return false
+        }
+        let shown = Set(differences((a, touched.0), (b, touched.1), isOneFold: false).map(\.entity))
+        for thing in shown { counts[thing.kind, default: 0] += 1 }
+        return counts
+    }
+
+    /// The rows that may differ between two states.
+    ///
+    /// - Parameter isWanted: Whether a row that is no message, and whose digest differs, is to be among them. Given its section, and
+    ///   whether this is the first of the two states that has it.
+    private static func touchedRows(
+        _ a: LogState,
+        _ b: LogState,
+        where isWanted: (Section, _ isFirst: Bool) -> Bool
+    ) -> (TouchedRows, TouchedRows) {
         var touched = (TouchedRows(), TouchedRows())
         for name in Set((a.sources + b.sources).map(\.name)) {
             // A source that one state lacks differs in all its rows.
             let (left, right) = (a.state(of: name), b.state(of: name))
             let keys = differingKeys(left, right)
             if !keys.isEmpty {
-                a.addRows(of: name, under: keys, to: &touched.0)
-                b.addRows(of: name, under: keys, to: &touched.1)
+                var met: Set<Hash256> = []
+                a.addRows(of: name, under: keys, to: &touched.0) { section, key in
+                    met.insert(key)
+                    return isWanted(section, true)
+                }
+                b.addRows(of: name, under: keys, to: &touched.1) { isWanted($0, !met.contains($1)) }
             }
             addMessages(of: name, (a, left), (b, right), to: &touched)
             if let left, let right { addOrders((a, left), (b, right), to: &touched) }
         }
-        return differences((a, touched.0), (b, touched.1), isOneFold: false)
+        return touched
     }
 
     /// The differences of the touched rows of two states. Both must name the same rows.
@@ -123,15 +156,21 @@ extension StateDiff {
 }
 
 extension LogState {
-    /// Adds the rows of a source with these digest keys, which are none of messages. Hashes the key of each row again.
-    fileprivate func addRows(of name: SourceName, under keys: Set<Hash256>, to rows: inout TouchedRows) {
+    /// Adds the rows of a source with these digest keys, which are none of messages, and that `isWanted` accepts. Hashes the key of
+    /// each row again.
+    fileprivate func addRows(
+        of name: SourceName,
+        under keys: Set<Hash256>,
+        to rows: inout TouchedRows,
+        where isWanted: (Section, Hash256) -> Bool
+    ) {
         guard let index = indexes[name] else { return }
         let source = sources[index]
         var writer = CanonicalWriter()
         for section in Section.allCases where section.isInDigest && !section.isOfMessages {
-            for key in source.fold(for: section)?.keys(in: section, names: source.context.names) ?? []
-            where keys.contains(source.digestKey(of: key, &writer)) {
-                rows.add(key, of: self, source: index)
+            for key in source.fold(for: section)?.keys(in: section, names: source.context.names) ?? [] {
+                let hash = source.digestKey(of: key, &writer)
+                if keys.contains(hash), isWanted(section, hash) { rows.add(key, of: self, source: index) }
             }
         }
     }
