@@ -20,18 +20,4 @@ extension UnsafeRawBufferPointer {
         assert(offset >= 0 && offset + ByteBlock.size <= count, "a block lies within the buffer")
         return loadUnaligned(fromByteOffset: offset, as: ByteBlock.Bytes.self)
     }
-
-    /// The offset of the first byte of a value; `count` if there is none.
-    func first(_ byte: UInt8) -> Int {
-        let wanted = ByteBlock.Bytes(repeating: byte)
-        var index = 0
-        while count - index >= ByteBlock.size {
-            let marks = ByteBlock.marks(block(index) .== wanted)
-            if marks.low != 0 { return index + marks.low.trailingZeroBitCount / 8 }
-            if marks.high != 0 { return index + 8 + marks.high.trailingZeroBitCount / 8 }
-            index += ByteBlock.size
-        }
-        while index < count, self[index] != byte { index += 1 }
-        return index
-    }
 }

@@ -92,7 +92,7 @@ package struct TextSearch: Sendable {
     /// Decodes only what is near an escape: elsewhere the bytes are the text.
     package func occursUnescaped(in text: UnsafeRawBufferPointer) -> Bool {
         if occurs(in: text) { return true }
-        var index = text.first(UInt8(ascii: "\\"))
+        var index = text.backslash(from: 0)
         if index == text.count { return false }
         let reach = bytes.count - 1
         var (decoded, end) = ([UInt8](), 0)

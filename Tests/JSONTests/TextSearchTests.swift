@@ -67,17 +67,4 @@ import Testing
         }
         #expect(found.plain > 20 && found.unescaped > 5 && found.ignoringCase > 20, "\(found)")
     }
-
-    @Test("A byte is found at every place of a text, and is missing where it is not")
-    func firstByte() {
-        for count in 0...70 {
-            let none = [UInt8](repeating: 0x20, count: count)
-            #expect(none.withUnsafeBytes { $0.first(0x5C) } == count)
-            for place in 0..<count {
-                var text = none
-                for index in place..<count where index % 3 == place % 3 { text[index] = 0x5C }
-                #expect(text.withUnsafeBytes { $0.first(0x5C) } == place)
-            }
-        }
-    }
 }

@@ -82,8 +82,8 @@ public struct EventView: ~Copyable {
         try body(payload)
     }
 
-    /// Whether the key's bytes, which are UTF-8, fit; false if nothing identifies the change.
-    package func isKey(_ isWanted: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+    /// Whether the event has a key whose bytes, which are UTF-8, fit.
+    package func hasKey(where isWanted: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         guard let key = record.key else { return false }
         return isWanted(key)
     }

@@ -17,7 +17,7 @@ final class EventMatch {
     /// event may match.
     func isMatch(_ event: borrowing EventView) -> Bool {
         guard let text else { return true }
-        return event.withPayload { text.isFound(in: $0) } || event.isKey { text.isFound(inText: $0) }
+        return event.withPayload { text.isFound(in: $0) } || event.hasKey { text.isFound(inText: $0) }
             || hasAttribute(event, text)
     }
 

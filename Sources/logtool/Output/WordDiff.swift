@@ -133,11 +133,14 @@ enum WordTokens {
                 func isEnd(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
                     place == 0 || place == text.count || isTokenEnd(between: text[place - 1], text[place])
                 }
-                var prefix = zip(left, right).prefix { $0 == $1 }.count
+                let least = min(left.count, right.count)
+                var prefix = 0
+                while prefix < least, left[prefix] == right[prefix] { prefix += 1 }
                 while !isEnd(left, prefix) || !isEnd(right, prefix) { prefix -= 1 }
-                let rest = min(left.count, right.count) - prefix
                 var suffix = 0
-                while suffix < rest, left[left.count - 1 - suffix] == right[right.count - 1 - suffix] { suffix += 1 }
+                while suffix < least - prefix, left[left.count - 1 - suffix] == right[right.count - 1 - suffix] {
+                    suffix += 1
+                }
                 while !isEnd(left, left.count - suffix) || !isEnd(right, right.count - suffix) { suffix -= 1 }
                 return (prefix, suffix)
             }
