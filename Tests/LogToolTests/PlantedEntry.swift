@@ -54,7 +54,7 @@ enum PlantedEntry: String, CaseIterable {
         guard result == 0 else { throw CocoaError(.fileWriteUnknown, userInfo: ["errno": errno]) }
     }
 
-    /// Bound under a short path, which a socket's address needs, and moved.
+    /// Bound under a short path on the same file system, which a socket's address needs, and moved.
     private static func makeSocket(_ name: String, _ parent: String) throws {
         #if canImport(Darwin)
         let descriptor = Darwin.socket(AF_UNIX, SOCK_STREAM, 0)
@@ -62,7 +62,7 @@ enum PlantedEntry: String, CaseIterable {
         let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         #endif
         defer { close(descriptor) }
-        let short = "/tmp/planted-\(UUID().uuidString.prefix(8))"
+        let short = FileManager.default.temporaryDirectory.path + "/planted-\(UUID().uuidString.prefix(8))"
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: short.utf8) }
