@@ -7,10 +7,14 @@ extension Messages {
         case .patches(_, makes: false): return nil
         case .replaces, .patches(_, makes: true): break
         }
-        guard let place = store.place(of: write.key), let current = store.record(at: place).current,
-            let met = met(write, rules), met.version == current.version, met.saying == current.saying
-        else { return nil }
-        return met
+        guard let place = store.place(of: write.key), let current = store.record(at: place).current else { return nil }
+        let whole: MessageWrite
+        switch met(write, at: place, rules) {
+        case .changesNothing: return nil
+        case .asItIs: whole = write
+        case .joined(let joined): whole = joined
+        }
+        return whole.version == current.version && whole.saying == current.saying ? whole : nil
     }
 
     /// What orders a message that is known.

@@ -3,10 +3,19 @@ import EventLog
 extension Messages {
     /// Applies a version that arrived, in whatever order versions and deletions come.
     mutating func write(_ write: MessageWrite, in context: inout FoldContext) {
-        if write.appends, takePiece(write, in: &context) { return }
-        guard let write = met(write, context.rules) else { return }
-        if addWritten(write, in: &context) { return }
-        let place = place(for: write.key, isOfServer: write.isOfServer)
+        let known = store.place(of: write.key)
+        if write.appends, let known, takePiece(write, at: known, in: &context) { return }
+        switch met(write, at: known, context.rules) {
+        case .changesNothing: break
+        case .asItIs: take(write, at: known, in: &context)
+        case .joined(let joined): take(joined, at: known, in: &context)
+        }
+    }
+
+    /// Applies a version as it met its message, which is at a place if it is known.
+    private mutating func take(_ write: MessageWrite, at known: Int?, in context: inout FoldContext) {
+        if known == nil, addWritten(write, in: &context) { return }
+        let place = known ?? store.add(write.key, isOfServer: write.isOfServer)
         let (event, rules) = (context.event, context.rules)
         let fate = fates.fate(of: write.key.channel)
         change(place, in: &context) { record in
@@ -21,9 +30,9 @@ extension Messages {
     }
 
     /// Takes a piece of a streamed text; false, without a change, where it changes more, or the message needs the long way.
-    private mutating func takePiece(_ write: MessageWrite, in context: inout FoldContext) -> Bool {
-        guard case .patches(.piece, _) = write.meeting, context.rules.isEmpty, let place = store.place(of: write.key),
-            store.cells[place].form == .record, fates.fate(of: write.key.channel) == nil
+    private mutating func takePiece(_ write: MessageWrite, at place: Int, in context: inout FoldContext) -> Bool {
+        guard case .patches(.piece, _) = write.meeting, context.rules.isEmpty, store.cells[place].form == .record,
+            fates.fate(of: write.key.channel) == nil
         else { return false }
         // A place in the remote's own list is noted by the long way.
         if case .at = write.order { return false }
@@ -34,18 +43,25 @@ extension Messages {
         return isTaken
     }
 
-    /// The version as it meets a message: `nil` if it changes nothing, one that has some members with the others of the
-    /// message.
-    func met(_ write: MessageWrite, _ rules: ReadingRules) -> MessageWrite? {
-        if case .replaces = write.meeting { return write }
-        let known = store.place(of: write.key).map { store.record(at: $0) }
+    /// How a version meets its message.
+    enum Met {
+        case changesNothing
+        case asItIs
+        /// The version has some members; the others are the message's.
+        case joined(MessageWrite)
+    }
+
+    /// How a version meets the message, which is at a place if it is known.
+    func met(_ write: MessageWrite, at place: Int?, _ rules: ReadingRules) -> Met {
+        if case .replaces = write.meeting { return .asItIs }
+        let known = place.map { store.record(at: $0) }
         guard let known, let current = known.current else {
-            guard case .patches(_, makes: false) = write.meeting else { return write }
-            return known == nil && rules.contains(.editOfUnseenMakesAMessage) ? write : nil
+            guard case .patches(_, makes: false) = write.meeting else { return .asItIs }
+            return known == nil && rules.contains(.editOfUnseenMakesAMessage) ? .asItIs : .changesNothing
         }
         guard case .patches(let members, _) = write.meeting else {
-            if case .deleted(let end) = known.standing, end.permanence == .untilWritten { return write }
-            return nil
+            if case .deleted(let end) = known.standing, end.permanence == .untilWritten { return .asItIs }
+            return .changesNothing
         }
         let isReplaced = rules.contains(.patchReplacesTheMessage)
         var (patched, saying) = (write, isReplaced ? write.saying : current.saying)
@@ -64,7 +80,7 @@ extension Messages {
         if members.contains(.attachments) { saying.attachments = write.saying.attachments }
         patched.saying = saying
         if !members.contains(.version) { patched.version = current.version }
-        return patched
+        return .joined(patched)
     }
 
     /// Takes a version of a known message back.
@@ -312,12 +328,10 @@ extension Messages {
         return true
     }
 
-    /// Adds a message with its first version as a written one; false, without a change, if the message is known or its
-    /// channel is gone, or if a cell has no room for it. Takes the steps of `change(_:in:_:)`.
-    mutating func addWritten(_ write: MessageWrite, in context: inout FoldContext) -> Bool {
-        guard store.place(of: write.key) == nil, fates.fate(of: write.key.channel) == nil,
-            store.addWritten(write, at: context.event)
-        else { return false }
+    /// Adds a message that is not known with its first version as a written one; false, without a change, if its channel is
+    /// gone, or if a cell has no room for it. Takes the steps of `change(_:in:_:)`.
+    fileprivate mutating func addWritten(_ write: MessageWrite, in context: inout FoldContext) -> Bool {
+        guard fates.fate(of: write.key.channel) == nil, store.addWritten(write, at: context.event) else { return false }
         touch(write.key, in: &context)
         touchAnswers(to: write.key, in: &context)
         if let replyTo = write.saying.replyTo { connect(store.count - 1, write.key, to: replyTo, in: &context) }
