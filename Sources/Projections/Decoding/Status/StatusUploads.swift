@@ -11,7 +11,8 @@ struct StatusUploads: Codable, Sendable {
         var at: Timestamp
     }
 
-    /// The last upload of each session. A session without one is uploaded by its next status, whatever it is.
+    /// The last upload of each session that exists; while none does, perhaps that of the last one. A session without one is
+    /// uploaded by its next status, whatever it is.
     private var sent: [EntityID: Upload] = [:]
     /// The sessions whose files exist.
     private var present: Set<EntityID> = []
@@ -26,9 +27,9 @@ struct StatusUploads: Codable, Sendable {
     /// Notes a session's status and returns what is uploaded; `nil` for nothing.
     mutating func take(_ fields: SessionFields, in context: FoldContext) -> SessionFields? {
         if context.rules.isEmpty { return fields }
+        // Each upload forgets the sessions that no longer exist. One of these is left only where no session exists.
+        if present.isEmpty { sent = sent.filter { $0.key == fields.id } }
         present.insert(fields.id)
-        // Each upload forgets the sessions that no longer exist.
-        sent = sent.filter { present.contains($0.key) }
         if context.rules.contains(.nothingIsUploaded) { return nil }
         if let upload = sent[fields.id], isHeldBack(fields, by: upload, in: context) { return nil }
         sent[fields.id] = Upload(status: fields.status, at: context.event.recordedAt)
