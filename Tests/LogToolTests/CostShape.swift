@@ -113,6 +113,13 @@ extension CostShape {
                 traffic.row("UPDATE", #"{"id":"v","title":"t\#(number)"}"#, table: "conversations")
             }
         },
+        CostShape("a conversation that is deleted and made again with new messages") { traffic, count in
+            for number in 0..<20 * count {
+                let list = messages(3 * number..<3 * number + 3)
+                traffic.row("INSERT", #"{"id":"v","messages":[\#(list)]}"#, table: "conversations")
+                traffic.row("DELETE", "{}", table: "conversations", old: #"{"id":"v"}"#)
+            }
+        },
     ]
 
     private static func messages(_ numbers: some Sequence<Int>) -> String {

@@ -18,11 +18,13 @@ extension Messages {
         }
     }
 
-    /// Deletes the live messages of a channel that vanished, until they are written again. O(messages of the channel).
+    /// Deletes the live messages of a channel that vanished, until they are written again. O(messages of the channel that changed
+    /// since it vanished before).
     mutating func empty(_ channel: EntityID, cause: MessageDeletion.Cause, in context: inout FoldContext) {
-        for place in store.places(in: channel) where state(at: place) == .live {
+        for place in store.placesPerhapsLive(in: channel) where state(at: place) == .live {
             delete(MessageDeletion(key: store.key(at: place), cause: cause, permanence: .untilWritten), in: &context)
         }
+        store.noteEmptied(channel)
     }
 
     /// Records the end of the messages in a channel that is gone for ever, at the event that told of it: the channel's guild

@@ -98,7 +98,9 @@ extension Messages {
         )
         guard let happening = PackedHappening(verdict, at: event) else { return }
         store.enter(happening, store.added(frame, author: author), at: place, event)
-        if verdict.becomesLive { store.cells[place].standing = .live }
+        guard verdict.becomesLive, cell.standing != .live else { return }
+        store.cells[place].standing = .live
+        store.noteLive(place)
     }
 
     /// Deletes by name if `MessageRule.takesEffect`. The entry repeats the current version, so that the tombstone has the

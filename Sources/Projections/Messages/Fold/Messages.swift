@@ -134,7 +134,11 @@ extension Messages {
         let answered = store.replyTo(at: place)
         store.change(at: place, body)
         touch(key, in: &context)
-        if state(at: place) != before { touchAnswers(to: key, in: &context) }
+        let after = state(at: place)
+        if after != before {
+            touchAnswers(to: key, in: &context)
+            if after == .live { store.noteLive(place) }
+        }
         if let replyTo = store.replyTo(at: place), replyTo != answered {
             connect(place, key, to: replyTo, in: &context)
         }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// A prepared search for a message in a store: its channel's place and its hash, computed once for several look-ups.
 ///
@@ -79,6 +80,8 @@ struct MessageStore: Sendable {
     private var greatestOfServer: UInt64 = 0
     /// The messages that left the channel in which they became known, for another channel of the server.
     private var rehomed = RehomedMessages()
+    /// Which messages may be live in channels that were emptied.
+    private var emptied = EmptiedChannels()
     /// Finds a channel by its id, and a message by its id and channel; in a server's channels by its id alone.
     private var channelTable = PlaceTable()
     private var table = PlaceTable()
@@ -278,15 +281,44 @@ extension MessageStore {
     /// included.
     func places(in channel: EntityID) -> [Int] {
         guard let index = self.channel(channel) else { return [] }
+        let places = chain(from: channels[index].first)
+        if rehomed.isEmpty { return places }
+        return arranged(places + rehomed.places(arrivedIn: UInt32(index)), in: index)
+    }
+
+    /// The places of the messages of a channel that may be live, in order of arrival: all of them, or those that changed since it
+    /// was emptied. O(these).
+    func placesPerhapsLive(in channel: EntityID) -> [Int] {
+        guard let index = self.channel(channel) else { return [] }
+        guard let since = emptied.since(UInt32(index)) else { return places(in: channel) }
+        let newer = chain(from: since.newest == 0 ? channels[index].first : cells[Int(since.newest) - 1].next)
+        return since.changed.isEmpty && rehomed.isEmpty ? newer : arranged(newer + since.changed, in: index)
+    }
+
+    /// Notes that no message of a channel is live.
+    mutating func noteEmptied(_ channel: EntityID) {
+        guard let index = self.channel(channel) else { return }
+        emptied.note(UInt32(index), newest: channels[index].last)
+    }
+
+    /// Notes that the message at a place was not live, and is.
+    mutating func noteLive(_ place: Int) { emptied.note(place, in: cells[place].channel) }
+
+    /// The places of a channel's links, from one on that is counted from 1.
+    private func chain(from first: UInt32) -> [Int] {
         var places: [Int] = []
-        var next = channels[index].first
+        var next = first
         while next > 0 {
             places.append(Int(next) - 1)
             next = cells[Int(next) - 1].next
         }
-        if rehomed.isEmpty { return places }
-        places += rehomed.places(arrivedIn: UInt32(index))
-        return places.filter { cells[$0].channel == UInt32(index) }.sorted()
+        Steps.count(places.count)
+        return places
+    }
+
+    /// Those of some places whose message is in a channel, in order of arrival.
+    private func arranged(_ places: [Int], in channel: Int) -> [Int] {
+        places.filter { cells[$0].channel == UInt32(channel) }.sorted()
     }
 
     /// The `rawValue`s of the ids of all messages of a server's channels, in order of arrival.
@@ -308,6 +340,7 @@ extension MessageStore {
         )
         saved.noteCell(place)
         rehomed.note(place, from: cells[place].channel, to: UInt32(channel))
+        emptied.note(place, in: UInt32(channel))
         cells[place].channel = UInt32(channel)
         guard cells[place].form == .record else { return }
         records[Int(cells[place].last)].key.channel = channels[channel].id
@@ -377,7 +410,7 @@ extension MessageStore {
         for channel in channels.indices {
             (channels[channel].first, channels[channel].last, channels[channel].greatest) = (0, 0, 0)
         }
-        (greatestOfServer, rehomed) = (0, RehomedMessages())
+        (greatestOfServer, rehomed, emptied) = (0, RehomedMessages(), EmptiedChannels())
         cells = Pages()
         listPlaces = Pages()
         records = []
