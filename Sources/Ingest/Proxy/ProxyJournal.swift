@@ -10,7 +10,7 @@ final class ProxyJournal: Sendable {
     private struct State {
         var batch = SourceBatch()
         var number: UInt64
-        var gaps: [RecordedGap]
+        var gaps: OpenGaps
         /// The counts of gaps and other events that belong to no connection of this run.
         var runCounters: ConnectionCounters?
         var lastHeard: Timestamp?
@@ -42,12 +42,10 @@ final class ProxyJournal: Sendable {
 
     init(_ recording: Recording) throws {
         (source, secrets, clock) = (recording.source, recording.secrets, recording.clock)
-        let bookmark = recording.history.bookmark.flatMap { JournalBookmark(bytes: $0) }
-        let latestKey = try recording.history.latestKey()
-        let latest = latestKey.flatMap { ConnectionJournal.connectionNumber(in: $0.rawValue) } ?? 0
-        isFirstRun = bookmark == nil && latestKey == nil
-        lastAlive = [bookmark?.lastInbound, bookmark?.alive].compactMap { $0 }.max()
-        state = Mutex(State(number: max(bookmark?.number ?? 0, latest), gaps: bookmark?.gaps ?? []))
+        let start = try JournalStart(recording.history)
+        isFirstRun = start.isFirstRun
+        lastAlive = [start.bookmark?.lastInbound, start.bookmark?.alive].compactMap { $0 }.max()
+        state = Mutex(State(number: start.number, gaps: start.gaps(of: source, steps: clock.steps)))
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -58,7 +56,7 @@ final class ProxyJournal: Sendable {
         let time = now
         edit { state in
             guard !isFirstRun else { return }
-            if !state.gaps.contains(where: { $0.topic == nil }) {
+            if !state.gaps.hasGoing(nil) {
                 try open("stopped", topic: nil, from: min(lastAlive ?? time, time), nil, &state, at: time)
             }
             try close(&state, at: time) { $0.topic == nil }
@@ -70,7 +68,7 @@ final class ProxyJournal: Sendable {
         let time = now
         edit { state in
             guard !isFirstRun || state.number > 0 else { return }
-            guard !state.gaps.contains(where: { $0.topic == nil }) else { return }
+            guard !state.gaps.hasGoing(nil) else { return }
             try open("stopped", topic: nil, from: time, nil, &state, at: time)
         }
     }
@@ -160,9 +158,7 @@ extension ProxyJournal {
             try add(.recorderLink, "\(counters.name)/close", pairs + codes, &state, at: time)
             mark(&state)
             let topic = Self.topic(path)
-            guard isLoss, state.gaps.count < Self.gapsMax, !state.gaps.contains(where: { $0.topic == topic }) else {
-                return
-            }
+            guard isLoss, state.gaps.all.count < Self.gapsMax, !state.gaps.hasGoing(topic) else { return }
             try open("disconnected", topic: topic, from: time, counters, &state, at: time)
         }
     }
@@ -172,7 +168,7 @@ extension ProxyJournal {
         let time = now
         edit { state in
             try open("dropped", topic: Self.topic(path), from: time, counters, &state, at: time)
-            let key = state.gaps.last?.key
+            let key = state.gaps.all.last?.key
             try close(&state, at: time) { $0.key == key }
         }
     }
@@ -238,31 +234,22 @@ extension ProxyJournal {
         if isNew { signal.yield() }
     }
 
-    private func frame(
-        _ kind: EventKind,
-        _ key: String,
-        _ pairs: [(String, String)],
-        at time: Timestamp
-    ) throws -> FrameDraft {
-        let attributes = try Attributes(pairs.map { Attributes.Pair(name: $0.0, value: $0.1) })
-        return FrameDraft(recordedAt: time, source: source, kind: kind, key: key, attributes: attributes)
-    }
-
     private func add(
         _ kind: EventKind,
         _ key: String,
         _ pairs: [(String, String)],
         _ state: inout State,
-        at time: Timestamp,
-        payload: [UInt8] = []
+        at time: Timestamp
     ) throws {
-        state.batch.drafts.append(try frame(kind, key, pairs, at: time).draft(payload: payload))
+        let attributes = try Attributes(pairs.map { Attributes.Pair(name: $0.0, value: $0.1) })
+        let frame = FrameDraft(recordedAt: time, source: source, kind: kind, key: key, attributes: attributes)
+        state.batch.drafts.append(try frame.draft(payload: []))
     }
 
     private func mark(_ state: inout State) {
         let bookmark = JournalBookmark(
             number: state.number,
-            gaps: state.gaps,
+            gaps: state.gaps.all,
             lastInbound: state.lastHeard ?? lastAlive ?? now,
             session: nil
         )
@@ -282,21 +269,15 @@ extension ProxyJournal {
             state.runCounters = ConnectionCounters(number: state.number)
         }
         guard let counters = counters ?? state.runCounters else { return }
-        let key = "gap/\(counters.name)/\(counters.nextGap())"
-        let gap = RecordedGap(key: key, topic: topic, reason: reason, from: from, closes: "nothing")
-        state.gaps.append(gap)
-        let pairs = [("gap", "open"), ("connection", counters.name)]
-        try add(.recorderGap, key, pairs, &state, at: time, payload: gap.payload(to: nil))
+        state.batch.drafts.append(
+            try state.gaps.open(reason, topic: topic, from: from, closes: "nothing", counters, at: time)
+        )
         mark(&state)
     }
 
     private func close(_ state: inout State, at time: Timestamp, where isMeant: (RecordedGap) -> Bool) throws {
-        for gap in state.gaps.filter(isMeant) {
-            state.gaps.removeAll { $0.key == gap.key }
-            let name = gap.key.split(separator: "/").dropFirst().first.map(String.init) ?? ""
-            let pairs = [("gap", "close"), ("connection", name)]
-            let payload = gap.payload(to: max(time, gap.from))
-            try add(.recorderGap, "\(gap.key)/closed", pairs, &state, at: time, payload: payload)
+        while let draft = try state.gaps.closeFirst(by: "nothing", connection: nil, at: time, where: isMeant) {
+            state.batch.drafts.append(draft)
             mark(&state)
         }
     }

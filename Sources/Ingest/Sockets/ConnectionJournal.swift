@@ -18,8 +18,9 @@ struct ConnectionJournal {
     private(set) var hasConnected = false
     /// The counters of connection `number`; tasks that work for the connection share them.
     private(set) var counters: ConnectionCounters
+    private var gaps: OpenGaps
     /// The open gaps, in the order in which they were opened.
-    private(set) var openGaps: [RecordedGap]
+    var openGaps: [RecordedGap] { gaps.all }
     /// When the remote was last heard: a frame came in, a connection was opened, or a poll was complete; `nil` if that
     /// is not known. A gap that opens now begins here (I29). By the wall clock as it goes now: if it was set since, the
     /// time is moved with it.
@@ -63,27 +64,25 @@ struct ConnectionJournal {
         self.secrets = secrets
         self.kind = kind
         if let clock { steps = clock.steps } else { steps = { 0 } }
-        let bookmark = history.bookmark.flatMap { JournalBookmark(bytes: $0) }
-        let latestKey = try history.latestKey()
-        let latestNumber = latestKey.flatMap { Self.connectionNumber(in: $0.rawValue) } ?? 0
-        // The greater of the two, because either may be behind.
-        number = max(bookmark?.number ?? 0, latestNumber) + 1
+        let start = try JournalStart(history)
+        let bookmark = start.bookmark
+        number = start.number + 1
         counters = ConnectionCounters(number: number)
-        openGaps = bookmark?.gaps ?? []
+        gaps = start.gaps(of: source, steps: steps)
         heard = (bookmark?.lastInbound).map { (time: $0, steps: 0) }
         if bookmark?.lastInbound != nil {
             worked = true
         } else {
-            worked = try latestNumber > 0 && history.holds(EventKey("c\(latestNumber)/open"))
+            worked = try start.latestNumber > 0 && history.holds(EventKey("c\(start.latestNumber)/open"))
         }
         markedInbound = bookmark?.lastInbound
         aliveBefore = bookmark?.alive
         session = bookmark?.session
         markedSession = bookmark?.session
-        isFirstRun = bookmark == nil && latestKey == nil
+        isFirstRun = start.isFirstRun
     }
 
-    /// True if the log holds nothing of the source.
+    /// As `JournalStart.isFirstRun`.
     let isFirstRun: Bool
 
     /// Everything made since the last call, with the bookmark that is valid once it is stored. If nothing was made but
@@ -110,7 +109,7 @@ struct ConnectionJournal {
             let isSecret = secrets?.isSecret(id: session, kind: kind) ?? (Secrets.redact(session, kind: kind).count > 0)
             return isSecret ? nil : session
         }
-        waiting.mark(JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: kept).bytes)
+        waiting.mark(JournalBookmark(number: number, gaps: gaps.all, lastInbound: lastInbound, session: kept).bytes)
         markedInbound = lastInbound
         markedSession = session
     }
@@ -126,13 +125,6 @@ struct ConnectionJournal {
     private var lastAlive: Timestamp? {
         guard let lastInbound, let aliveBefore else { return lastInbound ?? aliveBefore }
         return max(lastInbound, aliveBefore)
-    }
-
-    /// The number in a key: `cN/…`, or `gap/cN/…`. `nil` for other keys, and for the greatest number, which has no
-    /// successor.
-    static func connectionNumber(in key: String) -> UInt64? {
-        key.split(separator: "/").lazy.filter { $0.first == "c" }.compactMap { UInt64($0.dropFirst()) }
-            .first { $0 < UInt64.max }
     }
 }
 
@@ -270,12 +262,11 @@ extension ConnectionJournal {
         _ kind: EventKind,
         _ key: String,
         _ pairs: [Attributes.Pair],
-        at time: Timestamp,
-        payload: [UInt8] = []
+        at time: Timestamp
     ) throws {
         let attributes = try Attributes(pairs + [pair("connection", counters.name)])
         let frame = FrameDraft(recordedAt: time, source: source, kind: kind, key: key, attributes: attributes)
-        add(try frame.draft(payload: payload))
+        add(try frame.draft(payload: []))
         markLast()
     }
 
@@ -301,7 +292,7 @@ extension ConnectionJournal {
         let reason = isFirstRun ? GapReason.start : .stopped
         // What an earlier run heard may lie ahead of a clock that was set back since.
         let from = isFirstRun ? time : min(lastAlive ?? time, time)
-        for topic in topics where !hasGoingGap(topic) {
+        for topic in topics where !gaps.hasGoing(topic) {
             try openGap(reason.rawValue, topic: topic, from: from, closes: closes, at: time)
         }
     }
@@ -310,15 +301,10 @@ extension ConnectionJournal {
     /// log while nothing runs. A first run without a connection has nothing to miss.
     mutating func endRun(topics: [String?], closes: String, at time: Timestamp) throws {
         guard !isFirstRun || hasConnected else { return }
-        for topic in topics where !hasGoingGap(topic) {
+        for topic in topics where !gaps.hasGoing(topic) {
             let from = lastAlive ?? time
             try openGap(GapReason.stopped.rawValue, topic: topic, from: from, closes: closes, at: time)
         }
-    }
-
-    /// True if changes of the topic may be missed now.
-    private func hasGoingGap(_ topic: String?) -> Bool {
-        openGaps.contains { $0.to == nil && $0.topic == topic }
     }
 
     /// Opens a gap and returns its key.
@@ -329,45 +315,25 @@ extension ConnectionJournal {
         from: Timestamp,
         closes: String,
         at time: Timestamp
-    ) throws -> String {
-        let key = "gap/\(counters.name)/\(counters.nextGap())"
-        var gap = RecordedGap(key: key, topic: topic, reason: reason, from: min(from, time), closes: closes)
-        gap.stepsBefore = steps()
-        openGaps.append(gap)
-        try add(.recorderGap, key, [pair("gap", "open")], at: time, payload: gap.payload(to: nil))
-        return key
+    ) throws -> String? {
+        add(try gaps.open(reason, topic: topic, from: from, closes: closes, counters, at: time))
+        markLast()
+        return openGaps.last?.key
     }
 
-    /// Sets the end of gaps that have none: from `time` on nothing more is missed. The gaps stay open; no event is
-    /// made, only the bookmark shows the end.
+    /// As `OpenGaps.end`.
     mutating func endGaps(at time: Timestamp, where isMeant: (RecordedGap) -> Bool) {
-        for index in openGaps.indices where openGaps[index].to == nil && isMeant(openGaps[index]) {
-            openGaps[index].to = end(of: openGaps[index], at: time)
-        }
+        gaps.end(at: time, where: isMeant)
     }
 
-    /// Takes back the end of the last gap, if it is open: the connection that ended it was lost before it showed whether
-    /// anything is missing. Gaps that an earlier run ended keep their ends.
-    mutating func resumeLastGap() {
-        guard let last = openGaps.indices.last else { return }
-        openGaps[last].to = nil
-    }
+    /// As `OpenGaps.resumeLast`.
+    mutating func resumeLastGap() { gaps.resumeLast() }
 
-    /// The end of a gap that nothing more is missed in from `time` on. A gap is dated by the clock with which it began
-    /// and lasts as long as it did, whatever the clock was set to meanwhile.
-    private func end(of gap: RecordedGap, at time: Timestamp) -> Timestamp {
-        max(Timestamp(microseconds: time.microseconds &- (steps() &- gap.stepsBefore)), gap.from)
-    }
-
-    /// Closes the gaps that `isMeant` accepts. A gap without an end ends at `time`. Cost: O(closed × open gaps).
+    /// Closes the gaps that `isMeant` accepts, each by an event. Cost: O(closed × open gaps).
     mutating func closeGaps(by closer: String, at time: Timestamp, where isMeant: (RecordedGap) -> Bool) throws {
-        let closed = openGaps.filter(isMeant)
-        for var gap in closed {
-            openGaps.removeAll { $0.key == gap.key }
-            gap.closes = closer
-            // A wall clock that was stepped back between two runs must not make a gap that ends before it begins.
-            let payload = gap.payload(to: max(gap.to ?? end(of: gap, at: time), gap.from))
-            try add(.recorderGap, "\(gap.key)/closed", [pair("gap", "close")], at: time, payload: payload)
+        while let draft = try gaps.closeFirst(by: closer, connection: counters.name, at: time, where: isMeant) {
+            add(draft)
+            markLast()
         }
     }
 }

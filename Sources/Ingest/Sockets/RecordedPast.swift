@@ -17,7 +17,7 @@ struct RecordedPast {
         try history.forEachEvent { event in
             lastTime = event.envelope.recordedAt
             guard let key = event.envelope.key?.rawValue else { return }
-            if let number = ConnectionJournal.connectionNumber(in: key) { self.number = max(self.number, number) }
+            if let number = JournalStart.connectionNumber(in: key) { self.number = max(self.number, number) }
             guard event.envelope.kind == .recorderGap else { return }
             if event.envelope.attributes["gap"] == "open" {
                 if let gap = RecordedGap(key: key, payload: event.payload) { gaps.append(gap) }
