@@ -8,7 +8,7 @@ import Testing
 /// A walk over a mapped file gives the pages behind it back.
 @Suite struct MapReleaseTests {
     /// As much as several stretches of a walk.
-    private static let payloads = 48
+    private static let payloads = 96
     private static let payloadBytes = 512 << 10
 
     private let folder: TemporaryDirectory
