@@ -286,7 +286,7 @@ struct RowColumns: Codable, Sendable {
         for index in unstated {
             guard let place = walk.place(of: shape.names[index], in: others) else { continue }
             let known = others[place].content
-            if let known, known.position >= position { continue }
+            if let known, known.position > position { continue }
             let value = record[index].detached
             if changed != nil, !(known?.value.isSame(as: value) ?? false) {
                 listed.append(RowEffect.ColumnChange(name: shape.names[index], value: value))

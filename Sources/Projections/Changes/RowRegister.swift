@@ -2,7 +2,7 @@ import EventLog
 
 /// One row, folded from its changes in whatever order they arrived.
 ///
-/// Each column holds the value of its last change in commit order; ties go by arrival. An INSERT or a DELETE resets
+/// Each column holds the value of its last change in commit order; ties go by arrival, those of one event by their order in it. An INSERT or a DELETE resets
 /// everything older. The register remembers the identities of changes that had an effect, so a repeat does nothing. A
 /// change without effect is older than everything here; where its history is kept, it is remembered, too (`note(late:at:)`).
 struct RowRegister: Codable, Sendable {
@@ -57,7 +57,7 @@ struct RowRegister: Codable, Sendable {
         _ relations: inout ShapeRelations
     ) -> RowEffect? {
         let position = Position(change, at: sequence)
-        guard floor.map({ $0.position < position }) ?? true,
+        guard floor.map({ $0.position <= position }) ?? true,
             change.isPlacedByArrival || !noting || !applied.contains(change.identity), !isStale(change)
         else { return nil }
         var effect = RowEffect(wasPresent: isPresent, wasSoftDeleted: comparing && isSoftDeleted)
@@ -101,7 +101,7 @@ struct RowRegister: Codable, Sendable {
         if let changed {
             (effect.changed, effect.marks) = (changed, RowMarksChange(from: marks, to: columns.marks(of: change)))
         }
-        if lastUpdate.map({ $0 < position }) ?? true {
+        if lastUpdate.map({ $0 <= position }) ?? true {
             lastUpdate = position
             isEffective = true
         }
@@ -119,7 +119,7 @@ struct RowRegister: Codable, Sendable {
         let before = effect.isComparing && effect.wasPresent ? columns : nil
         floor = Floor(position: position, isDelete: change.operation == .delete)
         columns.forget(upTo: position)
-        if let update = lastUpdate, update < position { lastUpdate = nil }
+        if let update = lastUpdate, update <= position { lastUpdate = nil }
         var changed: ChangedColumns?
         if change.operation == .insert { _ = columns.set(change, at: position, noting: &changed, &relations) }
         if let before, isPresent { effect.compare(before, columns) }
