@@ -71,6 +71,46 @@ import Testing
         #expect(!check.output.contains("not covered: before"))
     }
 
+    /// What a decoder file keeps of one event and reads in another is in the proof of the other.
+    @Test func aProofHasTheEventsWhoseValuesItsEventReads() throws {
+        let file = #"""
+            decoder: rooms/1
+            rules:
+            - {when: {/type: people}, each: /people, do: [{keep: {name: /name}, of: /id}]}
+            - {when: {/type: history, dir: out}, keep: {room: /room}, of: /request}
+            - when: {/type: answer}
+              each: /posts
+              do:
+              - replace: message
+                at: {channel: {kept: room, of: ^/request}, id: /id}
+                with: {author: /by, authorName: {kept: name, of: /by}, content: /text}
+            samples:
+            - {payload: '{}', gives: '[]'}
+
+            """#
+        let payloads = [
+            ("in", #"{"type":"people","people":[{"id":"u1","name":"Ada"},{"id":"u2","name":"Bo"}]}"#),
+            ("out", #"{"type":"history","room":"lab","request":7}"#),
+            ("in", #"{"type":"answer","request":7,"posts":[{"id":"1","by":"u1","text":"hi"}]}"#),
+            ("in", #"{"type":"answer","request":7,"posts":[{"id":"1","by":"u1","text":"hello"}]}"#),
+        ]
+        let lines = payloads.enumerated().map { place, payload in
+            let raw = JSONValue.string(payload.1).text
+            return #"{"t_ms":\#(1_767_225_600_000 + place),"dir":"\#(payload.0)","raw":\#(raw)}"#
+        }
+        try folder.write(lines.joined(separator: "\n"), to: "rooms.ndjson")
+        try folder.write(file, to: "rooms.decoder.yaml")
+        let command = "ingest R capture rooms.ndjson --kind ws --as app --decoder rooms.decoder.yaml"
+        _ = try ToolRun.run(command.split(separator: " ").map(String.init), in: folder)
+        let document = try tool("history", "R", "message:1", "--json", "--prove").output
+        #expect(document.contains("hello") && document.contains("Ada"))
+        let check = try ToolRun.run(["prove", "--check", "-"], in: folder, input: Data(document.utf8))
+        #expect(check.exitCode == 0, "\(check.output) \(check.errors)")
+        let forged = document.replacingOccurrences(of: #""authorName":"Ada""#, with: #""authorName":"Eve""#)
+        #expect(forged != document)
+        #expect(try ToolRun.run(["prove", "--check", "-"], in: folder, input: Data(forged.utf8)).exitCode == 1)
+    }
+
     /// A line cannot say of its own members that they are not covered.
     @Test(arguments: ["after.content", "after", "change", "entity", "by", "sequence", "nonsense"])
     func aListOfWhatIsNotCoveredIsNotTaken(member: String) throws {

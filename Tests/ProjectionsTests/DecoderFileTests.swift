@@ -253,7 +253,7 @@ import Testing
     ])
     func anEventCostsWhatItSays(name: String, rule: String) throws {
         let make =
-            "when: {/m: present}\n  make: message\n  at: {channel: {text: c}, id: /m}\n  with: {content: {text: t}}\n- "
+            "when: {/m: present}\n  make: message\n  at: {channel: {text: c}, id: /m}\n  with: {content: {text: t}}\n  own: /m\n- "
             + rule
         let file = try DecoderFile(Self.file(make))
         var byteCount = 0

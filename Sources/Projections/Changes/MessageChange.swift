@@ -116,8 +116,18 @@ enum ReactionChange: Sendable {
     case set(Reaction, isPresent: Bool)
     /// All are taken away, or all of one emoji.
     case cleared(emoji: String?)
-    /// The remote stated all of them.
-    case stand([Reaction])
+    /// The remote stated all of them. They count if what it said of the message then does.
+    case stand([Reaction], Statement)
+
+    /// What states all reactions to a message.
+    enum Statement: Sendable {
+        /// A version of the message: counts unless a newer one is known.
+        case version(Timestamp?)
+        /// A change of whatever version the message has.
+        case change
+        /// A new message: counts unless it was known.
+        case making
+    }
 }
 
 /// The rule that orders a message within its channel.

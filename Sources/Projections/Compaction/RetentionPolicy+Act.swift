@@ -99,7 +99,8 @@ extension RetentionPolicy {
             )
         }
         document["archives"] = archivesMax.map { .int($0) }
-        if !pins.isEmpty { document["pins"] = .array(pins.map(\.description).sorted().map { .string($0) }) }
+        let pinned = pins.map(\.description).sorted(by: ExactText.precedes)
+        if !pinned.isEmpty { document["pins"] = .array(pinned.map { .string($0) }) }
         return document
     }
 

@@ -61,7 +61,7 @@ struct ChangeReading {
             .reaction(name(key), emoji: reaction.emoji, user: names.text(reaction.user), isPresent: present)
         case .withdrawn(let key, let version): .messageWithdrawn(name(key), version: version)
         case .reactions(let key, .cleared(let emoji)): .reactionsCleared(name(key), emoji: emoji)
-        case .reactions(let key, .stand(let reactions)):
+        case .reactions(let key, .stand(let reactions, _)):
             .reactionsStand(
                 name(key),
                 reactions.map { DecodedChange.Reaction(emoji: $0.emoji, user: names.text($0.user)) }

@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 
 extension LogState {
     /// Decodes one event without folding it. The state then lacks the event, so use a state either to decode or to
@@ -12,6 +12,16 @@ extension LogState {
     mutating func pass(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let index = sourceIndex(of: envelope.source)
         sources[index].pass(envelope, payload: payload)
+    }
+}
+
+extension LogState {
+    /// The events that kept what a decoder file reads in an event, as far as the state has their values still; ascending. None for
+    /// a source without such a file.
+    package func keptEvents(readBy event: RecordedEvent) -> [SequenceNumber] {
+        guard let decoder = state(of: event.envelope.source)?.parts.decoderFile else { return [] }
+        return event.payload.withUnsafeBytes { decoder.keptEvents(readBy: event.envelope, payload: $0) }
+            .map { SequenceNumber($0) }
     }
 }
 

@@ -9,13 +9,14 @@ struct EntryProof {
     /// The names of members that the proved events contradict, as they are only some of the log's.
     private let notCovered: [String]
 
-    /// How many events of the thing before its own an entry's proof has at most, and how many of its channel and of its guild.
-    static let (basisMax, surroundingsMax) = (8, 4)
+    /// How many events of the thing before its own an entry's proof has at most, how many of its channel and of its guild, and how
+    /// many that kept what a decoder file reads in them.
+    static let (basisMax, surroundingsMax, keptMax) = (8, 4, 16)
 
     /// Tries ever more of the events that changed the thing before, then those of its channel and guild, whose end is also
     /// the thing's, until they say what the entry shows.
     ///
-    /// Cost: a fold of at most 17 events for each try, of which there are at most six; where they contradict the entry, one more
+    /// Cost: a fold of at most 33 events for each try, of which there are at most six; where they contradict the entry, one more
     /// for each of these events.
     ///
     /// - Parameters:
@@ -42,7 +43,8 @@ struct EntryProof {
                 ? [try earlier.suffix(Self.basisMax) + surroundings.events(of: thing, before: sequence, in: session)]
                 : Self.counts(upTo: min(earlier.count, Self.basisMax)).map { earlier.suffix($0) }
             for base in bases {
-                let basis = Self.distinct((act.map { [$0] } ?? []) + base, but: sequence)
+                let kept = act == nil ? [] : try surroundings.keptEvents(readBy: base + [sequence], in: session)
+                let basis = Self.distinct((act.map { [$0] } ?? []) + kept + base, but: sequence)
                 let events = try (basis + [sequence]).sorted().compactMap { try session.event(at: $0) }
                 let reading = EntryReading(shown, of: thing, at: sequence, in: events)
                 if best.map({ reading.isBetter(than: $0.reading) }) ?? true { best = (reading, basis) }

@@ -26,6 +26,18 @@ final class Surroundings {
         return histories.flatMap { ($0 ?? []).filter { $0 < sequence }.suffix(EntryProof.surroundingsMax) }
     }
 
+    /// The events that kept what a decoder file reads in some events, at most `EntryProof.keptMax`, newest last. Cost: a replay if no
+    /// state was given, once.
+    func keptEvents(readBy sequences: [SequenceNumber], in session: borrowing ReadSession) throws -> [SequenceNumber] {
+        if state == nil { state = try Replay.logState(of: session) }
+        var kept: Set<SequenceNumber> = []
+        for sequence in sequences {
+            guard let event = try session.event(at: sequence) else { continue }
+            kept.formUnion(state?.keptEvents(readBy: event) ?? [])
+        }
+        return kept.sorted().suffix(EntryProof.keptMax)
+    }
+
     private func history(of place: EntityReference) -> (events: [SequenceNumber], guild: EntityReference?) {
         if let found = known[place] { return found }
         let entries = (try? state?.history(of: place)) ?? []

@@ -29,7 +29,7 @@ public struct ChangeBuilder: ~Copyable {
     }
 
     /// What an earlier event of the source has remembered under a key; `nil` for nothing.
-    public func remembered(_ key: String) -> String? { run.decoder.kept.value(key, of: .source) }
+    public func remembered(_ key: String) -> String? { run.decoder.kept.read(key, of: .source) }
 
     /// Remembers a text for later events of the source; `nil` forgets it. A compaction keeps every event that remembers or
     /// forgets something, so only what other events must know belongs here.
@@ -54,18 +54,19 @@ public struct ChangeBuilder: ~Copyable {
 
     /// States a channel until `replaceChannel` has stated it.
     public mutating func makeChannel(_ id: String, name: String? = nil, kind: String? = nil, in set: ThingSet? = nil) {
-        channel(.make, id, name, kind, nil, set)
+        channel(.make, id, name, kind, nil, nil, set)
     }
 
-    /// States a channel whole.
+    /// States a channel whole. A version older than the known one changes nothing.
     public mutating func replaceChannel(
         _ id: String,
         name: String? = nil,
         kind: String? = nil,
         topic: String? = nil,
+        version: Timestamp? = nil,
         in set: ThingSet? = nil
     ) {
-        channel(.replace, id, name, kind, topic, set)
+        channel(.replace, id, name, kind, topic, version, set)
     }
 
     /// The channel is gone, and its messages with it; for ever, or until it is stated again.
@@ -82,6 +83,7 @@ public struct ChangeBuilder: ~Copyable {
         _ name: String?,
         _ kind: String?,
         _ topic: String?,
+        _ version: Timestamp?,
         _ set: ThingSet?
     ) {
         var effect = EffectText(operation, .channel)
@@ -89,16 +91,25 @@ public struct ChangeBuilder: ~Copyable {
         effect.state("name", name)
         effect.state("kind", kind)
         effect.state("topic", topic)
+        effect.state("version", version)
         effect.set = set
         apply(effect)
     }
 
-    /// States a user's name in a scope, such as a channel; without one for the whole source.
-    public mutating func replaceUser(_ id: String, name: String?, scope: String? = nil, in set: ThingSet? = nil) {
+    /// States a user's name in a scope, such as a channel; without one for the whole source. A version older than the known one
+    /// changes nothing.
+    public mutating func replaceUser(
+        _ id: String,
+        name: String?,
+        scope: String? = nil,
+        version: Timestamp? = nil,
+        in set: ThingSet? = nil
+    ) {
         var effect = EffectText(.replace, .user)
         effect.ids = ["id": .text(id)]
         if let scope { effect.ids["scope"] = .text(scope) }
         effect.state("name", name)
+        effect.state("version", version)
         effect.set = set
         apply(effect)
     }

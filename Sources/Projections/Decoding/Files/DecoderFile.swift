@@ -96,8 +96,8 @@ struct DecoderDedupe: Sendable {
         /// An event whose key is one of the last so many, on any connection, changes nothing.
         case key(DecoderValue, keeping: Int)
         /// The number grows in a session; an event whose number does not exceed the last one changes nothing. A session
-        /// begins with an event that fits the tests.
-        case grows(DecoderValue, begins: DecoderTests)
+        /// begins with an event that fits the tests. A value names the session, where there are several at once.
+        case grows(DecoderValue, begins: DecoderTests, of: DecoderValue?)
     }
 
     let rule: Rule

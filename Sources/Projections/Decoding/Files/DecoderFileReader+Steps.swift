@@ -25,8 +25,8 @@ extension DecoderFileReader {
             for element in node.elements ?? [node] { each.append(try place(element)) }
         }
         let from = try members["from"].map { node throws(DecoderFileError) in try value(node) }
-        if from != nil, given.isEmpty {
-            throw DecoderFileError(members.line("from"), "from goes with an effect; the steps of do have their own")
+        if from != nil, members["keep"] != nil {
+            throw DecoderFileError(members.line("from"), "from goes with an effect or do")
         }
         var parsed: [DecoderStep] = []
         for step in steps ?? [] { parsed.append(try self.step(step, depth: depth + 1, isRule: false)) }
@@ -95,7 +95,9 @@ extension DecoderFileReader {
         where !known.contains(member) && !subject.takesAnyMember {
             throw DecoderFileError(
                 members.line(members["with"] == nil ? name : "with"),
-                "a \(subjectName) has no member \"\(member)\"; it has \(memberNames.joined(separator: ", "))"
+                memberNames.isEmpty
+                    ? "a \(subjectName) has no member \"\(member)\"; all that it has stands in at"
+                    : "a \(subjectName) has no member \"\(member)\"; it has \(memberNames.joined(separator: ", "))"
             )
         }
         let lacking = subject.ids.filter { id in
@@ -159,11 +161,16 @@ extension DecoderFileReader {
             if operation == .edit { throw DecoderFileError(members.node.line, "an edit has own: the id of its event") }
             return nil
         }
-        guard subject == .message && [.make, .edit, .delete].contains(operation) || operation == .add else {
+        guard subject == .message && [.make, .replace, .edit, .delete].contains(operation) || operation == .add else {
             throw DecoderFileError(
                 node.line,
-                "own goes with make, edit or delete of a message, and with add of a reaction"
+                "own goes with make, replace, edit or delete of a message, and with add of a reaction"
             )
+        }
+        switch operation {
+        case .make, .replace: owns.isStated = true
+        case .edit, .add: owns.finderLine = owns.finderLine ?? node.line
+        default: break
         }
         return try value(node)
     }

@@ -27,6 +27,8 @@ struct DecoderFileReader {
     /// The lists of steps that rules and later lists name, and how many parts each has, those of lists in it included.
     var named: [String: (steps: [DecoderStep], partCount: Int)] = [:]
     var partCount = 0
+    /// Whether an effect states a message by an `own`, and the line of one that finds messages by theirs; `nil` if none does.
+    var owns: (isStated: Bool, finderLine: Int?) = (false, nil)
     /// The names of kept values: those that steps keep, and those that are read, with their lines.
     var keptNames: (kept: Set<String>, used: [(name: String, line: Int)]) = ([], [])
 
@@ -79,6 +81,12 @@ struct DecoderFileReader {
                 "no step keeps \"\(unknown.name)\": write keep: {\(unknown.name): VALUE}"
             )
         }
+        if let line = owns.finderLine, !owns.isStated {
+            throw DecoderFileError(
+                line,
+                "an edit, and a reaction with own, finds a message by the own that states it: give own to a make or replace"
+            )
+        }
         guard let samples = members["samples"]?.elements, !samples.isEmpty else {
             throw DecoderFileError(
                 members.line("samples"),
@@ -114,7 +122,7 @@ struct DecoderFileReader {
 
     private mutating func dedupe(_ node: YAMLNode) throws(DecoderFileError) -> DecoderDedupe {
         let members = try DecoderMembers(node, of: "dedupe")
-        try members.allow(["key", "keep", "grows", "begins", "when"])
+        try members.allow(["key", "keep", "grows", "begins", "of", "when"])
         let when = try members["when"].map { node throws(DecoderFileError) in try tests(node) } ?? DecoderTests.any
         switch (members["key"], members["grows"]) {
         case (let key?, nil):
@@ -127,7 +135,11 @@ struct DecoderFileReader {
             guard let begins = members["begins"] else {
                 throw DecoderFileError(node.line, "dedupe with grows needs begins: the event that begins a session")
             }
-            return DecoderDedupe(rule: .grows(try value(number), begins: try tests(begins)), when: when)
+            let session = try members["of"].map { node throws(DecoderFileError) in try value(node) }
+            return DecoderDedupe(
+                rule: .grows(try value(number), begins: try tests(begins), of: session),
+                when: when
+            )
         default: throw DecoderFileError(node.line, "dedupe has either key or grows")
         }
     }

@@ -80,6 +80,25 @@ enum DecoderFound {
 
     var elements: [JSONView]? { if case .view(let view) = self { view.elements } else { nil } }
 
+    /// A list or an object, to be walked over; `nil` for anything else.
+    var list: JSONView? {
+        guard case .view(let view) = self, view.elements != nil || view.members != nil else { return nil }
+        return view
+    }
+
+    /// The users that it names: the texts of a list, the names of an object's members but those that are false or null, or a
+    /// single text; numbers as they are written. `nil` for anything else.
+    var users: [String]? {
+        if let elements {
+            let users = elements.compactMap { $0.written?.string }
+            return users.count == elements.count ? users : nil
+        }
+        if case .view(let view) = self, let members = view.members {
+            return members.filter { !$0.value.isNull && DecoderFound.view($0.value).writtenText != "false" }.map(\.name)
+        }
+        return writtenText.map { [$0] }
+    }
+
     /// The handle of an id; `nil` if it is no text, number or truth value, or empty.
     func id(_ names: inout Names) -> EntityID? {
         switch self {
@@ -93,8 +112,12 @@ enum DecoderFound {
     /// One of the types of JSON, as tests name it.
     var typeName: String { if case .view(let view) = self { view.typeName } else { "text" } }
 
-    /// Whether both are the same value: texts by their bytes, numbers as written, members in any order.
-    func isSame(as other: DecoderFound) -> Bool { value == other.value }
+    /// Whether both are the same value: texts, numbers and truth values as they are written, so that a number is the same as the text
+    /// that was kept of it; lists and objects with members in any order.
+    func isSame(as other: DecoderFound) -> Bool {
+        guard let text = writtenText, let otherText = other.writtenText else { return value == other.value }
+        return ExactText.areSame(text, otherText)
+    }
 }
 
 extension JSONText {

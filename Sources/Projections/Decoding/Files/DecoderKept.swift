@@ -46,17 +46,46 @@ struct DecoderKept: Codable, Sendable {
     /// Of more, those that came first are forgotten.
     private static let (connectionsMax, thingsMax) = (1_000, 100_000)
 
-    private var values: [Owner: [ExactText: String]] = [:]
+    private struct Value: Codable, Sendable {
+        let text: String
+        /// The event that kept it.
+        let sequence: UInt64
+    }
+
+    private var values: [Owner: [ExactText: Value]] = [:]
     private var connections = Line()
     private var things = Line()
     /// The events that changed a value.
     private var events: [UInt64] = []
 
+    /// The events whose values are read, if these are noted; nothing is kept then. Not saved.
+    private var reads: Set<UInt64>?
+
+    private enum CodingKeys: CodingKey { case values, connections, things, events }
+
+    /// A copy that keeps nothing and notes the events whose values are read.
+    var noting: DecoderKept {
+        var noting = self
+        noting.reads = []
+        return noting
+    }
+
+    /// The events whose values were read, ascending.
+    var readEvents: [UInt64] { (reads ?? []).sorted() }
+
     /// A value; `nil` if there is none.
-    func value(_ name: String, of owner: Owner) -> String? { values[owner]?[ExactText(name)] }
+    func value(_ name: String, of owner: Owner) -> String? { values[owner]?[ExactText(name)]?.text }
+
+    /// A value that an event reads; `nil` if there is none.
+    mutating func read(_ name: String, of owner: Owner) -> String? {
+        guard let value = values[owner]?[ExactText(name)] else { return nil }
+        reads?.insert(value.sequence)
+        return value.text
+    }
 
     /// Keeps a value; `nil` forgets it. Cost: O(1) on average.
     mutating func keep(_ text: String?, as name: String, of owner: Owner, at sequence: UInt64) {
+        if reads != nil { return }
         if Sameness.areSame(value(name, of: owner), text) { return }
         if events.last != sequence { events.append(sequence) }
         if values[owner] == nil {
@@ -68,7 +97,7 @@ struct DecoderKept: Codable, Sendable {
                 }
             if let forgotten { values[forgotten] = nil }
         }
-        values[owner, default: [:]][ExactText(name)] = text
+        values[owner, default: [:]][ExactText(name)] = text.map { Value(text: $0, sequence: sequence) }
     }
 
     func collectNeeded(into sequences: inout SequenceSet) {
@@ -84,7 +113,7 @@ struct DecoderKept: Codable, Sendable {
             known.map { owner in
                 let values = (values[owner] ?? [:]).sorted { ExactText.precedes($0.key.string, $1.key.string) }
                 return .array(
-                    [.string(owner.text)] + values.map { .array([.string($0.key.string), .string($0.value)]) }
+                    [.string(owner.text)] + values.map { .array([.string($0.key.string), .string($0.value.text)]) }
                 )
             }
         )

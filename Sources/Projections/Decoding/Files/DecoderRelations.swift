@@ -37,7 +37,19 @@ struct DecoderRelations: Codable, Sendable {
     /// An edit or a reaction whose message is not known yet.
     enum Waiting: Codable, Sendable {
         case edit(MessageWrite, author: EntityID?)
-        case reaction(emoji: String, user: EntityID)
+        case reaction(MessageKey, emoji: String, user: EntityID)
+    }
+
+    /// A reaction, whatever event put it on its message.
+    private struct Reaction: Hashable {
+        let key: MessageKey
+        let emoji: ExactText
+        let user: EntityID
+
+        init?(_ deed: Deed?) {
+            guard case .reaction(let key, let emoji, let user)? = deed else { return nil }
+            (self.key, self.emoji, self.user) = (key, ExactText(emoji), user)
+        }
     }
 
     private struct WaitingEntry: Codable, Sendable {
@@ -48,6 +60,37 @@ struct DecoderRelations: Codable, Sendable {
 
     private var entries: [EntityID: Entry] = [:]
     private var waiting: [EntityID: [WaitingEntry]] = [:]
+    /// How many events say each reaction: it goes with the last of them that is taken back. Follows from `entries`, so it is not
+    /// saved.
+    private var reactionCounts: [Reaction: Int] = [:]
+
+    private enum CodingKeys: CodingKey { case entries, waiting }
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        entries = try members.decode([EntityID: Entry].self, forKey: .entries)
+        waiting = try members.decode([EntityID: [WaitingEntry]].self, forKey: .waiting)
+        for entry in entries.values { count(entry.deed, by: 1) }
+    }
+
+    private mutating func count(_ deed: Deed?, by change: Int) {
+        guard let reaction = Reaction(deed) else { return }
+        let count = (reactionCounts[reaction] ?? 0) + change
+        reactionCounts[reaction] = count > 0 ? count : nil
+    }
+
+    /// Whether an event that was not taken back says a reaction.
+    func isSaid(_ key: MessageKey, emoji: String, user: EntityID) -> Bool {
+        Reaction(.reaction(key, emoji: emoji, user: user)).map { reactionCounts[$0] != nil } ?? false
+    }
+
+    private mutating func set(_ entry: Entry, of id: EntityID) {
+        count(entries[id]?.deed, by: -1)
+        count(entry.deed, by: 1)
+        entries[id] = entry
+    }
 
     /// Whether an event with the id counts no more: it was seen, or taken back.
     func knows(_ id: EntityID) -> Bool { entries[id] != nil }
@@ -64,7 +107,7 @@ struct DecoderRelations: Codable, Sendable {
     func deed(of id: EntityID) -> Deed? { entries[id]?.deed }
 
     mutating func note(_ deed: Deed, by id: EntityID, at sequence: UInt64) {
-        entries[id] = Entry(deed: deed, sequence: sequence)
+        set(Entry(deed: deed, sequence: sequence), of: id)
     }
 
     /// Notes that an event came before the message that it names, if a compaction's facts tell of a later event that stated
@@ -96,13 +139,14 @@ struct DecoderRelations: Codable, Sendable {
         case .message?, .edit?, .reaction?, nil: break
         }
         let first = hasSeen(id) ? known?.first ?? known?.sequence : nil
-        entries[id] = Entry(
+        let entry = Entry(
             deed: hasSeen(id) ? .nothing : .refused,
             sequence: sequence,
             first: first,
             hasWaited: known?.hasWaited ?? false,
             told: known?.told ?? known.flatMap { $0.isTold ? Told(deed: $0.deed, sequence: $0.sequence) : nil }
         )
+        set(entry, of: id)
         return known?.deed
     }
 
@@ -185,7 +229,7 @@ struct DecoderRelations: Codable, Sendable {
                 deed = .reaction(key, emoji: texts[5] ?? "", user: names.id(texts[6] ?? ""))
             default: throw ProjectionError.facts("a relation has another form")
             }
-            entries[names.id(id)] = Entry(deed: deed, sequence: sequence, isTold: true)
+            set(Entry(deed: deed, sequence: sequence, isTold: true), of: names.id(id))
         }
     }
 }

@@ -30,9 +30,16 @@ extension DecoderRun {
         if isWhole { note(reader, channel, id) }
         let own = reader.own.map { context.names.id($0) }
         if let own {
-            if isPast(own) { return }
-            let author = said.author.known.map { context.names.id($0) }
-            decoder.relations.note(.message(key, author: author), by: own, at: context.event.sequence.rawValue)
+            // By the message's own id, statements of the whole message count as often as they come.
+            var isAgain = false
+            if effect.operation == .replace, own == id, case .message? = decoder.relations.deed(of: own) {
+                isAgain = true
+            }
+            if isPast(own), !isAgain { return }
+            if !isAgain {
+                let author = said.author.known.map { context.names.id($0) }
+                decoder.relations.note(.message(key, author: author), by: own, at: context.event.sequence.rawValue)
+            }
         }
         var write = said.write(key, order(of: key))
         switch effect.operation {
@@ -44,8 +51,16 @@ extension DecoderRun {
         default: write.meeting = .replaces
         }
         changes.append(.message(.written(write)))
-        if let reactions = effect.reactions {
-            changes.append(.message(.reactions(key, self.reactions(reactions, reader))))
+        if let reactions = effect.reactions, let stated = self.reactions(reactions, reader, line) {
+            let statement: ReactionChange.Statement =
+                switch effect.operation {
+                case .make: .making
+                case .patch where !said.version.isStated, .append where !said.version.isStated: .change
+                default: .version(said.version.known)
+                }
+            if effect.operation != .make || made.insert(key).inserted {
+                changes.append(.message(.reactions(key, .stand(stated, statement))))
+            }
         }
         if let own { release(own, key) }
     }
@@ -90,7 +105,8 @@ extension DecoderRun {
                 // It had no place while it waited.
                 write.order = order(of: key)
                 if write.key == key, editor == author { changes.append(.message(.written(write))) }
-            case .reaction(let emoji, let user):
+            case .reaction(let named, let emoji, let user):
+                guard named == key else { break }
                 changes.append(.message(.reactions(key, .set(.init(emoji: emoji, user: user), isPresent: true))))
             }
         }
@@ -106,27 +122,52 @@ extension DecoderRun {
         case .edit(let key, let version)?:
             changes.append(.message(.withdrawn(key, version: version)))
         case .reaction(let key, let emoji, let user)?:
+            if decoder.relations.isSaid(key, emoji: emoji, user: user) { break }
             changes.append(.message(.reactions(key, .set(.init(emoji: emoji, user: user), isPresent: false))))
         case .nothing?, .refused?, nil: break
         }
     }
 
-    /// The reactions that a message states as a whole.
-    private mutating func reactions(_ reactions: DecoderReactions, _ reader: EffectReader) -> ReactionChange {
+    /// The reactions that a message states as a whole; `nil` if it does not tell of them, or, with an issue, if they cannot be
+    /// read.
+    private mutating func reactions(
+        _ reactions: DecoderReactions,
+        _ reader: EffectReader,
+        _ line: Int?
+    ) -> [ReactionChange.Reaction]? {
         var found: [ReactionChange.Reaction] = []
+        var fault: String?
         var scope = reader.inner
-        guard case .view(let list)? = scope.value(.place(reactions.each)) else { return .stand([]) }
+        let list: JSONView
+        switch scope.stated(.place(reactions.each), { value -> JSONView? in value.list }) {
+        case .unstated: return reader.effect.operation == .patch ? nil : []
+        case .none: return []
+        case .fault:
+            issue("the message's reactions have another type", line)
+            return nil
+        case .value(let value): list = value
+        }
         let entries = list.elements?.map { (key: nil, value: $0) } ?? list.members?.map { ($0.name, $0.value) } ?? []
         for entry in entries {
             scope.entering(.view(entry.value), key: entry.key, isLoop: true) { scope in
-                guard let emoji = scope.value(reactions.emoji)?.writtenText else { return }
-                for user in scope.value(reactions.users)?.elements ?? [] {
-                    guard let written = user.written else { continue }
-                    found.append(ReactionChange.Reaction(emoji: emoji, user: context.names.id(written)))
+                guard let emoji = scope.value(reactions.emoji)?.writtenText else {
+                    fault = "a reaction of the message has no emoji"
+                    return
+                }
+                guard let users = scope.value(reactions.users)?.users else {
+                    fault = "a reaction of the message has no users"
+                    return
+                }
+                for user in users {
+                    found.append(ReactionChange.Reaction(emoji: emoji, user: context.names.id(user)))
                 }
             }
         }
-        return .stand(found)
+        if let fault {
+            issue(fault, line)
+            return nil
+        }
+        return found
     }
 
     mutating func reaction(_ reader: EffectReader, _ line: Int?) {
@@ -141,10 +182,16 @@ extension DecoderRun {
             let (own, sequence) = (context.names.id(text), context.event.sequence.rawValue)
             if isPast(own) { return }
             decoder.relations.note(.reaction(key, emoji: emoji, user: user), by: own, at: sequence)
-            guard case .message? = decoder.relations.deed(of: message) else {
-                return decoder.relations.wait(.reaction(emoji: emoji, user: user), by: own, for: message, at: sequence)
+            guard case .message(let target, _)? = decoder.relations.deed(of: message) else {
+                return decoder.relations.wait(
+                    .reaction(key, emoji: emoji, user: user),
+                    by: own,
+                    for: message,
+                    at: sequence
+                )
             }
             decoder.relations.noteOrder(of: own, at: sequence, before: message)
+            if target != key { return }
         }
         let isPresent = reader.effect.operation == .add
         changes.append(.message(.reactions(key, .set(.init(emoji: emoji, user: user), isPresent: isPresent))))

@@ -6,6 +6,7 @@ extension DecoderRun {
         guard let id = id(.id, reader, line) else { return }
         let effect = reader.effect
         if effect.operation == .make, decoder.stated.contains(id) { return }
+        guard counts(reader, MessageKey(channel: id, id: .none), line) else { return }
         if effect.operation == .replace { decoder.stated.insert(id) }
         note(reader, id, .none)
         if effect.operation == .delete {
@@ -33,6 +34,7 @@ extension DecoderRun {
         guard let id = id(.id, reader, line) else { return }
         // Users of the whole source have the source's scope, whose name is empty in no remote.
         let scope = context.names.id(reader.id(.scope) ?? DecoderRun.wholeScope)
+        guard counts(reader, MessageKey(channel: scope, id: id), line) else { return }
         note(reader, scope, id)
         guard reader.effect.operation != .delete else {
             return changes.append(.community(.memberRemoved(guild: scope, user: id)))
@@ -40,6 +42,24 @@ extension DecoderRun {
         changes.append(
             .community(.memberStated(guild: scope, user: id, nickname: reader.text(.name).known, roles: []))
         )
+    }
+
+    /// Whether a statement of a channel or user is no older than the known one. One without a version always counts.
+    private mutating func counts(_ reader: EffectReader, _ key: MessageKey, _ line: Int?) -> Bool {
+        let version = reader.time(.version)
+        if case .fault = version {
+            issue("the \(reader.effect.subject.rawValue)'s version is no time", line)
+            return false
+        }
+        guard let version = version.known else { return true }
+        let known = decoder.versions[key]
+        let takesLate = context.rules.contains(.lateVersionReplaces)
+        if let newest = known?.version, version < newest, !takesLate {
+            stay(reader, key.channel, key.id)
+            return false
+        }
+        decoder.versions[key] = FileDecoder.RowMemory(version: version, sequence: context.event.sequence.rawValue)
+        return true
     }
 
     /// The scope of users that are known to the whole source.
@@ -51,6 +71,10 @@ extension DecoderRun {
         let version = reader.time(.version)
         stay(reader, id, .none)
         if case .fault = version { return issue("the item's version is no time", line) }
+        let done = reader.value(.done)
+        guard let isDone = effect.operation == .delete ? false : done.map({ Self.truth($0) }) ?? false else {
+            return issue("the item's done has another type", line)
+        }
         let known = decoder.items[id]
         if let known, known.sequence < context.event.sequence.rawValue {
             // Deleted for ever, or an older version.
@@ -58,18 +82,22 @@ extension DecoderRun {
             let takesLate = context.rules.contains(.lateVersionReplaces)
             if let older = known.version, let newer = version.known, newer < older, !takesLate { return }
         }
-        let isForgotten = known == nil && context.rules.contains(.deletionOfUnseenIsForgotten)
+        let isUnseen = known?.isLeftOut ?? true
+        let isForgotten = isUnseen && context.rules.contains(.deletionOfUnseenIsForgotten)
         if effect.operation == .delete, isForgotten { return }
         // An item may move to another list and is the same thing of its set.
         note(reader, id, .none)
-        if let known, known.list != list || effect.operation == .delete {
+        if let known, !known.isLeftOut, known.list != list || effect.operation == .delete {
             changes.append(.item(.removed(list: known.list, id: id)))
         }
+        let (isGone, sequence) = (effect.operation == .delete && effect.isForEver, context.event.sequence.rawValue)
         decoder.items[id] = FileDecoder.ItemMemory(
             list: list,
-            version: version.known ?? known?.version,
-            isGone: effect.operation == .delete && effect.isForEver,
-            sequence: context.event.sequence.rawValue
+            // What is gone for ever has no version that could count.
+            version: isGone ? nil : version.known ?? known?.version,
+            isGone: isGone,
+            versionSequence: version.known == nil ? known?.versionSequence ?? sequence : sequence,
+            sequence: sequence
         )
         if effect.operation == .delete { return }
         let members = effect.subject.members.filter { ![.text, .done, .status, .created, .version].contains($0) }
@@ -78,7 +106,6 @@ extension DecoderRun {
             guard let value = reader.value(name), value != .null else { continue }
             extra.append(JSONObject.Member(name: name.text, value: value))
         }
-        let done = reader.value(.done)
         changes.append(
             .item(
                 .stated(
@@ -86,7 +113,7 @@ extension DecoderRun {
                     item: ItemFields(
                         id: id,
                         text: reader.text(.text).known,
-                        done: done?.bool ?? (done?.writtenText == "1"),
+                        done: isDone,
                         status: reader.text(.status).known,
                         created: reader.text(.created).known,
                         extra: JSONObject(members: extra)
@@ -94,6 +121,16 @@ extension DecoderRun {
                 )
             )
         )
+    }
+
+    /// Whether a value says that an item is done: a truth value, or one written as 0, 1, true or false; `nil` for anything else.
+    private static func truth(_ value: JSONValue) -> Bool? {
+        switch value.writtenText {
+        case "true", "1": true
+        case "false", "0", "": false
+        case nil where value == .null: false
+        default: nil
+        }
     }
 
     mutating func session(_ reader: EffectReader, _ line: Int?) {

@@ -16,6 +16,8 @@ struct DecoderRun {
     private var known: Set<DecoderSets.Name> = []
     /// The last thing that this event has put in front of the one that a token of a channel stands for.
     var foremost: [MessageKey: EntityID] = [:]
+    /// The messages of this event by `make` whose reactions were stated.
+    var made: Set<MessageKey> = []
     /// How many issues were left out.
     private var silentCount = 0
     /// The most issues of one event: a bad list would otherwise have one for each element.
@@ -113,7 +115,7 @@ struct DecoderRun {
         let named = scope.named
         guard isRule || scope.fits(step.when) else { return }
         defer { if !isRule { scope.named = named } }
-        for inner in step.steps { carryOut(inner, &scope, isRule: false) }
+        if !step.steps.isEmpty { return carryOutSteps(of: step, &scope) }
         for (name, value) in step.kept { keep(value, as: name, &scope, step) }
         guard let effect = step.effect else { return }
         guard let from = step.from else { return apply(effect, scope, isEntered: false, step.line) }
@@ -121,6 +123,20 @@ struct DecoderRun {
             return issue("there is no value at from", step.line)
         }
         scope.entering(value, isLoop: false) { apply(effect, $0, isEntered: true, step.line) }
+    }
+
+    /// Carries out the steps of a step, on the value of `from` if it has one.
+    private mutating func carryOutSteps(of step: DecoderStep, _ scope: inout DecoderScope) {
+        guard let from = step.from else {
+            for inner in step.steps { carryOut(inner, &scope, isRule: false) }
+            return
+        }
+        guard let value = scope.value(from), !value.isNull else {
+            return issue("there is no value at from", step.line)
+        }
+        scope.entering(value, isLoop: false) { scope in
+            for inner in step.steps { carryOut(inner, &scope, isRule: false) }
+        }
     }
 
     /// Keeps a value for the connection, or for what the step names. One that is missing changes nothing, null forgets what was
@@ -244,7 +260,9 @@ struct DecoderRun {
             return [.channel(.deleted(member.first, cause: .leftOut, permanence: .untilWritten))]
         case .user?: return [.community(.memberRemoved(guild: member.first, user: member.second))]
         case .item?:
-            guard let item = decoder.items.removeValue(forKey: member.first) else { return [] }
+            guard let item = decoder.items[member.first], !item.isGone, !item.isLeftOut else { return [] }
+            decoder.items[member.first]?.isLeftOut = true
+            decoder.items[member.first]?.sequence = context.event.sequence.rawValue
             return [.item(.removed(list: item.list, id: member.first))]
         case .row?:
             decoder.rowCount += 1

@@ -206,7 +206,7 @@ struct DecoderScope {
             // Each element of a loop may read it.
             return start.isOutside && !memory.takes(found) ? nil : found
         case .kept(let name, let owned):
-            guard let owner = owner(owned), let text = memory.kept.value(name, of: owner) else { return nil }
+            guard let owner = owner(owned), let text = memory.kept.read(name, of: owner) else { return nil }
             return loopedLevels > 0 && !memory.takes(.text(text)) ? nil : .text(text)
         case .key(let outside):
             let index = top - outside

@@ -18,28 +18,56 @@ struct DecoderSets: Codable, Sendable {
         let scope: ExactText
     }
 
+    /// A thing of a set, in whatever scope.
+    private struct Home: Hashable {
+        let set: ExactText
+        let member: Member
+    }
+
     /// With the last event that stated each.
     private var members: [Name: [Member: UInt64]] = [:]
     /// The things that are in a set no more, with the event that took each out.
     private var left: [Name: [Member: UInt64]] = [:]
+    /// The scope in which a thing is, of sets that scopes divide. Follows from `members`, so it is not saved.
+    private var scopes: [Home: ExactText] = [:]
+
+    private enum CodingKeys: CodingKey { case members, left }
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        members = try container.decode([Name: [Member: UInt64]].self, forKey: .members)
+        left = try container.decode([Name: [Member: UInt64]].self, forKey: .left)
+        for (name, things) in members where !name.scope.string.isEmpty {
+            for member in things.keys { scopes[Home(set: name.name, member: member)] = name.scope }
+        }
+    }
 
     /// The things of a set, in any order.
     func members(of name: Name) -> [Member] { members[name].map { Array($0.keys) } ?? [] }
 
     func holds(_ member: Member, in name: Name) -> Bool { members[name]?[member] != nil }
 
-    /// Notes that an event states a thing.
+    /// Notes that an event states a thing. It is in one scope of the set then: in no other one.
     mutating func state(_ member: Member, in name: Name, at sequence: UInt64) {
+        let home = name.scope.string.isEmpty ? nil : Home(set: name.name, member: member)
+        if let home, let scope = scopes[home], scope != name.scope {
+            remove(member, from: Name(name: name.name, scope: scope), at: sequence)
+        }
         if let end = left[name]?[member] {
             if end > sequence { return }
             left[name]?[member] = nil
         }
         members[name, default: [:]][member] = sequence
+        if let home { scopes[home] = name.scope }
     }
 
     /// Notes that a thing is in the set no more.
     mutating func remove(_ member: Member, from name: Name, at sequence: UInt64) {
         members[name]?[member] = nil
+        let home = Home(set: name.name, member: member)
+        if scopes[home] == name.scope { scopes[home] = nil }
         left[name, default: [:]][member] = max(left[name]?[member] ?? 0, sequence)
     }
 
@@ -56,7 +84,8 @@ struct DecoderSets: Codable, Sendable {
             }
             take(
                 .array([
-                    .string(name.name.string), .string(name.scope.string), .array(texts.sorted().map { .string($0) }),
+                    .string(name.name.string), .string(name.scope.string),
+                    .array(texts.sorted(by: ExactText.precedes).map { .string($0) }),
                 ])
             )
         }

@@ -105,7 +105,7 @@ final class DecoderEffect: Sendable {
 struct DecoderReactions: Sendable {
     let each: DecoderPlace
     let emoji: DecoderValue
-    /// An array of users' ids.
+    /// The ids of users, as `DecoderFound.users` reads them.
     let users: DecoderValue
 }
 
@@ -140,8 +140,8 @@ extension DecoderEffect.Subject {
         switch self {
         case .message:
             [.author, .authorName, .content, .createdAt, .editedAt, .replyTo, .tags, .attachments, .version]
-        case .channel: [.name, .kind, .topic]
-        case .user: [.name]
+        case .channel: [.name, .kind, .topic, .version]
+        case .user: [.name, .version]
         case .item:
             [
                 .text, .done, .status, .created, .version, .order, .parent, .section, .assignee, .due,

@@ -41,8 +41,34 @@ enum DecoderTimeForm: String, CaseIterable, Sendable {
     /// The instant since 1970, UTC; `nil` for anything else. Digits beyond the ninth of a fraction are dropped.
     func instant(_ value: DecoderFound) -> Timestamp? {
         if self == .rfc3339 { return value.withWritten { Timestamp(rfc3339Bytes: $0) } ?? nil }
-        return (value.string ?? value.digits).flatMap { instant(of: $0) }
+        if let text = value.string { return instant(of: text) }
+        return value.digits.flatMap { instant(of: $0) ?? instant(ofNumber: $0) }
     }
+
+    /// The instant of a number with a fraction or an exponent, exact to the nanosecond; what is beyond that is dropped.
+    private func instant(ofNumber text: String) -> Timestamp? {
+        let places =
+            switch self {
+            case .rfc3339: 0
+            case .milliseconds: 6
+            case .microseconds: 3
+            case .seconds, .secondsText: 9
+            }
+        guard places > 0, let number = DecimalNumber(text), number.exponent + places <= Self.digitsMax else {
+            return nil
+        }
+        let count = max(0, number.exponent + places)
+        var digits = Array(number.digits.prefix(count))
+        digits += [UInt8](repeating: UInt8(ascii: "0"), count: count - digits.count)
+        func value(_ digits: some Sequence<UInt8>) -> Int64 { digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) } }
+        let (seconds, nanoseconds) = (value(digits.dropLast(9)), value(digits.suffix(9)))
+        if !number.isNegative { return Timestamp(seconds: seconds, nanoseconds: UInt32(nanoseconds)) }
+        if nanoseconds == 0 { return Timestamp(seconds: -seconds) }
+        return Timestamp(seconds: -seconds - 1, nanoseconds: UInt32(1_000_000_000 - nanoseconds))
+    }
+
+    /// The most digits of nanoseconds since 1970: more seconds would not fit in 64 bits.
+    private static let digitsMax = 27
 
     /// The instant of a text, or of a number that is written so.
     func instant(of text: String) -> Timestamp? {

@@ -15,10 +15,15 @@ struct FileDecoder: SourceDecoder {
         var version: Timestamp?
         /// Whether it was deleted for ever.
         var isGone = false
+        /// Whether a snapshot left it out; its version then still counts.
+        var isLeftOut = false
+        /// The event that gave the version.
+        var versionSequence: UInt64
+        /// The last event that stated, deleted or left out the item.
         var sequence: UInt64
     }
 
-    /// The newest version of a row, which its fold does not tell.
+    /// The newest version of a row, channel or user, which its fold does not tell.
     struct RowMemory: Codable, Sendable {
         /// The greatest version that was stated.
         var version: Timestamp?
@@ -43,13 +48,15 @@ struct FileDecoder: SourceDecoder {
 
     /// The first event with each dedupe key.
     private var seen = DecoderSeenKeys()
-    /// The last number of the session, if the file has one that grows.
-    private var lastNumber: Int64?
+    /// The last number of each session, if the file has one that grows.
+    private var sessions = DecoderSessions()
     /// The things that snapshots state as a whole.
     var sets = DecoderSets()
     var items: [EntityID: ItemMemory] = [:]
     /// By table and id.
     var rows: [MessageKey: RowMemory] = [:]
+    /// The newest version of each channel and user that has one: of a channel by its id and none, of a user by scope and id.
+    var versions: [MessageKey: RowMemory] = [:]
     /// The channels that were stated as a whole, for rules that state others only until then.
     var stated: Set<EntityID> = []
     /// What events with ids of their own did, and what waits for a message that they name.
@@ -76,7 +83,7 @@ struct FileDecoder: SourceDecoder {
     private(set) var tookRepeat = false
 
     private enum CodingKeys: CodingKey {
-        case seen, lastNumber, sets, items, rows, kept, stated, relations, places, unread, upTo, last
+        case seen, sessions, sets, items, rows, versions, kept, stated, relations, places, unread, upTo, last
     }
 
     init() {}
@@ -104,7 +111,7 @@ struct FileDecoder: SourceDecoder {
 
     /// Forgets what was seen and stated, as a client does that begins anew. What was deleted for ever stays so.
     mutating func forget() {
-        (seen, lastNumber, sets, stated) = (DecoderSeenKeys(), nil, DecoderSets(), [])
+        (seen, sessions, sets, stated) = (DecoderSeenKeys(), DecoderSessions(), DecoderSets(), [])
         items = items.filter { $0.value.isGone }
     }
 
@@ -207,17 +214,18 @@ struct FileDecoder: SourceDecoder {
         case .key(let value, let count):
             guard let text = scope.value(value)?.writtenText else { return false }
             return isRepeat(key: text, sequence, keeping: count)
-        case .grows(let value, let begins):
+        case .grows(let value, let begins, let named):
             // What a compaction has kept of earlier events had an effect.
             if sequence <= upTo { return false }
-            if scope.takes(begins) { lastNumber = nil }
+            let session = ExactText(named.flatMap { scope.value($0)?.writtenText } ?? "")
+            if scope.takes(begins) { sessions[session] = nil }
             guard let found = scope.value(value) else { return false }
             guard let number = found.int64 else {
                 reasons.append("decoder \(file.name): the number of the session is no whole number of 64 bits")
                 return false
             }
-            if let lastNumber, number <= lastNumber { return true }
-            lastNumber = number
+            if let last = sessions[session], number <= last { return true }
+            sessions[session] = number
             return false
         }
     }
@@ -231,12 +239,27 @@ struct FileDecoder: SourceDecoder {
         return false
     }
 
+    /// The events that kept what the file reads in an event, as far as their values are kept still; ascending.
+    func keptEvents(readBy envelope: Envelope, payload: UnsafeRawBufferPointer) -> [UInt64] {
+        guard file != nil else { return [] }
+        var reader = FileDecoder()
+        (reader.file, reader.key, reader.kept) = (file, key, kept.noting)
+        var changes: [Change] = []
+        let event = EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt)
+        var context = FoldContext(names: Names(), event: event)
+        reader.decode(envelope, payload: payload, into: &changes, context: &context)
+        return reader.kept.readEvents.filter { $0 < envelope.sequence.rawValue }
+    }
+
     // MARK: - Compactions
 
     func collectNeeded(into sequences: inout SequenceSet) {
         sets.collectNeeded(into: &sequences)
-        for item in items.values { sequences.insert(item.sequence) }
-        for row in rows.values { sequences.insert(row.sequence) }
+        for item in items.values {
+            sequences.insert(item.sequence)
+            if item.version != nil { sequences.insert(item.versionSequence) }
+        }
+        for memory in [rows.values, versions.values].joined() { sequences.insert(memory.sequence) }
         relations.collectNeeded(into: &sequences)
         kept.collectNeeded(into: &sequences)
         for run in unread { for sequence in run[0]...run[1] { sequences.insert(sequence) } }
@@ -247,16 +270,19 @@ struct FileDecoder: SourceDecoder {
         sets.normalForm(names: names, into: take)
         take(relations.waitingForm(names))
         if let form = kept.normalForm { take(form) }
-        take(.array(stated.map { names.text($0) }.sorted().map { .string($0) }))
-        for (key, row) in rows.sorted(by: { $0.key.precedes($1.key, names) }) {
-            let version = row.version?.normalForm ?? .null
-            take(.array([.string(names.text(key.channel)), .string(names.text(key.id)), version]))
+        take(.array(stated.map { names.text($0) }.sorted(by: ExactText.precedes).map { .string($0) }))
+        for memories in [rows, versions] {
+            for (key, memory) in memories.sorted(by: { $0.key.precedes($1.key, names) }) {
+                let version = memory.version?.normalForm ?? .null
+                take(.array([.string(names.text(key.channel)), .string(names.text(key.id)), version]))
+            }
         }
-        for (id, item) in items.map({ (names.text($0.key), $0.value) }).sorted(by: { $0.0 < $1.0 }) {
+        let sorted = items.map { (id: names.text($0.key), item: $0.value) }.sorted { ExactText.precedes($0.id, $1.id) }
+        for (id, item) in sorted {
             take(
                 .array([
                     .string(id), .string(names.text(item.list)), item.version?.normalForm ?? .null,
-                    .bool(item.isGone),
+                    .bool(item.isGone), .bool(item.isLeftOut),
                 ])
             )
         }
@@ -270,13 +296,13 @@ struct FileDecoder: SourceDecoder {
         let related = relations.facts(keeping: kept, names: names, all: all)
         let placed = places.facts(names)
         let left = all ? [] : sets.facts(keeping: kept, names: names)
-        if seen.isEmpty, lastNumber == nil, related.isEmpty, placed.isEmpty, left.isEmpty { return .null }
+        if seen.isEmpty, sessions.isEmpty, related.isEmpty, placed.isEmpty, left.isEmpty { return .null }
         return .object([
             "upTo": all ? nil : .string(String(max(upTo, last))),
             "relations": related.isEmpty ? nil : .array(related),
             "places": placed.isEmpty ? nil : .array(placed),
             "left": left.isEmpty ? nil : .array(left),
-            "lastNumber": lastNumber.map { .int($0) },
+            "sessions": sessions.isEmpty ? nil : .array(sessions.facts),
             "seen": .array(seen.all.map { .array([$0.key.normalForm, .string(String($0.sequence))]) }),
         ])
     }
@@ -287,7 +313,9 @@ struct FileDecoder: SourceDecoder {
             throw ProjectionError.facts("what a decoder file remembers has another form")
         }
         self.upTo = upTo
-        lastNumber = facts["lastNumber"]?.number?.int64
+        // Facts of an earlier program name the number of the one session that it knew.
+        sessions[ExactText("")] = facts["lastNumber"]?.number?.int64
+        try sessions.load(facts: facts["sessions"])
         try relations.load(facts: facts["relations"], names: &names)
         try places.load(facts: facts["places"], names: &names)
         try sets.load(facts: facts["left"], names: &names)

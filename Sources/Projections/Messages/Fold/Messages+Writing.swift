@@ -110,7 +110,8 @@ extension Messages {
             for reaction in known() where emoji.map({ ExactText.areSame($0, reaction.emoji) }) ?? true {
                 wanted.append((reaction.emoji, reaction.user, false))
             }
-        case .stand(let reactions):
+        case .stand(let reactions, let statement):
+            guard counts(statement, at: place, context) else { return }
             whole = ""
             var stated: Set<[EntityID]> = []
             var names = Names()
@@ -133,6 +134,18 @@ extension Messages {
         }
         if let whole { _ = store.react(at: place, emoji: whole, user: .none, isPresent: false, sequence: sequence) }
         if changes { touch(key, in: &context) }
+    }
+
+    /// Whether a statement of all reactions to the message at a place counts.
+    private func counts(_ statement: ReactionChange.Statement, at place: Int, _ context: FoldContext) -> Bool {
+        switch statement {
+        case .change: return true
+        case .version(let version):
+            if context.rules.contains(.lateVersionReplaces) { return true }
+            let current = store.record(at: place).current
+            return MessageRule.Relation(of: MessageRevision.Rank(version: version), to: current?.rank).wins
+        case .making: return store.record(at: place).entries.last?.event.sequence == context.event.sequence
+        }
     }
 
     /// Adds or removes a reaction, which changes neither the message's state nor its `replyTo`. The message need not be
