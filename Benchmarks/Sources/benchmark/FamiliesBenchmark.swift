@@ -2,9 +2,9 @@ import ArgumentParser
 import EventLog
 import Foundation
 
-/// A replay of each kind of traffic, in a process of its own, beside a Python script that keeps the same events in dictionaries
-/// (`families.py`; `json.loads` and `dict.update`), beside JSON readers that drop what they read, and beside itself with a quarter
-/// of the events. Processor time of whole processes.
+/// A replay of each kind of traffic, in a process of its own, beside a Python script (`families.py`) that keeps the same events in
+/// dictionaries (`json.loads` and `dict.update`) or folds them to the same messages, beside JSON readers that drop what they read,
+/// and beside itself with a quarter of the events. Processor time of whole processes.
 struct FamiliesBenchmark {
     let count: Int
     let scratch: Scratch
@@ -17,7 +17,10 @@ struct FamiliesBenchmark {
         return try traffic.flatMap { try figures(of: $0, program) } + decoded(program) + commits(program)
     }
 
-    /// A chat whose frames a decoder file reads, beside the built-in decoder, which reads each of them on its general way.
+    /// A chat whose frames a decoder file reads, beside the built-in decoder, which reads each of them on its general way, and beside
+    /// a Python script that folds them.
+    ///
+    /// - Throws: `ValidationError` unless script and replay have the same messages.
     private func decoded(_ program: String) throws -> [Figure] {
         let traffic = Traffic.general
         let count = max(500, count / traffic.share)
@@ -28,11 +31,15 @@ struct FamiliesBenchmark {
         let (log, builtIn) = (scratch.fresh("family.eventlog"), scratch.fresh("family.eventlog"))
         _ = try use(program, ["ingest", log, "capture", capture, "--kind", "ws", "--decoder", file, "-q"])
         _ = try use(program, ["ingest", builtIn, "capture", capture, "--kind", traffic.kind, "-q"])
+        let state = scratch.fresh("state.json")
+        _ = try Child.use(program, ["replay", log, "--json", "--no-snapshots", "-q"], output: state)
+        _ = try use("python3", [FamilyLog.script, FamilyLog.foldingPeer, capture, state])
+        try? FileManager.default.removeItem(atPath: state)
         let family = FamilyLog(
             name: "chat, by a decoder file",
             log: log,
             count: count,
-            peer: (traffic.kind, capture),
+            peer: (FamilyLog.foldingPeer, capture),
             goal: 2,
             builtIn: builtIn,
             held: nil,

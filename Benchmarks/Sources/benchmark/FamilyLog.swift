@@ -10,7 +10,7 @@ struct FamilyLog {
     let name: String
     let log: String
     let count: Int
-    /// What the Python script is told: the kind of the events, and the file that has them.
+    /// What the Python script is told: the kind of the events, or `foldingPeer`, and the file that has them.
     let peer: (kind: String, file: String)
     /// How many times as fast as Python the replay should be.
     let goal: Double?
@@ -22,6 +22,9 @@ struct FamilyLog {
     /// The logtool that replays.
     let program: String
     let scratch: Scratch
+    /// The Python script's word for the chat that it folds to messages.
+    static let foldingPeer = "fold"
+    static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "families.py").path
     private static let rounds = 5
     /// The greatest memory of all of them counts, and one look may miss it.
     private static let memoryRounds = 6
@@ -47,11 +50,10 @@ struct FamilyLog {
     }
 
     private func round() throws -> Round {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "families.py").path
-        return Round(
+        Round(
             cold: try use(program, coldReplay(through: count)),
             again: try use(program, ["replay", log, "--digest", "-q"]),
-            python: try use("python3", [script, peer.kind, peer.file]),
+            python: try use("python3", [Self.script, peer.kind, peer.file]),
             foundation: try ask("read-json", [log, "foundation"]),
             reader: try ask("read-json", [log, "reader"]),
             start: try use(program, coldReplay(through: 1)),
@@ -68,7 +70,7 @@ struct FamilyLog {
         }
         let most = rounds.map(\.cold.megabytes).max() ?? 0
         var figures = [
-            figure(name, cold, "python3", rates(\.python), goal),
+            figure(name, cold, peer.kind == Self.foldingPeer ? "python3 folding" : "python3", rates(\.python), goal),
             figure(name, cold, "JSONSerialization of the payloads", rates(\.foundation), nil),
             figure(name, cold, "the strict JSON reader alone", rates(\.reader), nil),
             // Where no state is kept, both do the same work, and 1 would be a toss of a coin.
