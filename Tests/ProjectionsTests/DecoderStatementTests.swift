@@ -97,6 +97,11 @@ import Testing
           at: {channel: {text: c}, id: /id}
           with: {content: /text}
           reactions: {each: /r, emoji: /e, users: /u}
+        - when: {/op: more}
+          append: message
+          at: {channel: {text: c}, id: /id}
+          with: {content: /text}
+          reactions: {each: /r, emoji: /e, users: /u}
         """
 
     private static func page(_ word: String, _ reactions: String?, version: Int = 10) -> String {
@@ -136,6 +141,8 @@ import Testing
         #expect(try Self.shown([Self.page("page", Self.x), Self.page("patch", nil)]) == ["x ann"])
         #expect(try Self.shown([Self.page("page", Self.x), Self.page("patch", "[]")]) == [])
         #expect(try Self.shown([Self.page("page", Self.x), Self.page("patch", "null")]) == [])
+        #expect(try Self.shown([Self.page("page", Self.x), Self.page("more", nil)]) == ["x ann"])
+        #expect(try Self.shown([Self.page("page", Self.x), Self.page("more", Self.y)]) == ["y bob"])
     }
 
     @Test(arguments: [#""x""#, "7", #"[{"u":["ann"]}]"#, #"[{"e":"y","u":[{"id":1}]}]"#, #"[{"e":"y"}]"#])

@@ -140,7 +140,7 @@ extension DecoderRun {
         var scope = reader.inner
         let list: JSONView
         switch scope.stated(.place(reactions.each), { value -> JSONView? in value.list }) {
-        case .unstated: return reader.effect.operation == .patch ? nil : []
+        case .unstated: return [.patch, .append].contains(reader.effect.operation) ? nil : []
         case .none: return []
         case .fault:
             issue("the message's reactions have another type", line)
