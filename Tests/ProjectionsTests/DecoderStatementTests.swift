@@ -419,6 +419,27 @@ import Testing
         #expect(try scene.issues == ["decoder test/1, line 4: there is no value at from"])
     }
 
+    /// A change that comes in two answers counts once, also for a client that appends what it gets, if it finds repeats.
+    @Test func anElementCountsOnce() throws {
+        let rule = """
+            each: /result
+              once: /update
+              append: message
+              at: {channel: {text: c}, id: /id}
+              with: {content: /text}
+            """
+        func answer(_ updates: Int...) -> String {
+            let list = updates.map { #"{"update":\#($0),"id":"m","text":"\#($0)"}"# }.joined(separator: ",")
+            return #"{"result":[\#(list)]}"#
+        }
+        let payloads = [answer(1, 2), answer(2, 3), answer(1), answer(4)]
+        let scene = try Scene(rule, payloads)
+        #expect(try scene.texts("messages", "content") == ["1234"])
+        for count in 0...1 { #expect(try scene.compacts(keeping: count)) }
+        let without = try Scene(rule.replacing("  once: /update\n", with: ""), payloads)
+        #expect(try without.texts("messages", "content") == ["122314"])
+    }
+
     @Test func eachSessionHasItsNumbers() throws {
         let rule = "{make: message, at: {channel: {text: c}, id: /id}, with: {content: {text: t}}}"
         let head = "dedupe: {grows: /n, begins: {/id: hello}, of: /on}"

@@ -1,6 +1,6 @@
 /// Reading rules, steps and effects.
 extension DecoderFileReader {
-    private static let stepMembers = ["when", "each", "from", "do", "keep", "of"]
+    private static let stepMembers = ["when", "once", "each", "from", "do", "keep", "of"]
     private static let effectMembers = [
         "at", "own", "shape", "with", "changes", "needs", "set", "scope", "reactions", "deleted", "columns",
     ]
@@ -43,6 +43,7 @@ extension DecoderFileReader {
         return DecoderStep(
             line: node.line,
             when: when,
+            once: try members["once"].map { node throws(DecoderFileError) in try value(node) },
             each: each,
             from: from,
             effect: effect,

@@ -115,6 +115,9 @@ struct DecoderRun {
         let named = scope.named
         guard isRule || scope.fits(step.when) else { return }
         defer { if !isRule { scope.named = named } }
+        if let once = step.once, let value = scope.value(once)?.writtenText, decoder.hasSeen(once: value, context) {
+            return
+        }
         if !step.steps.isEmpty { return carryOutSteps(of: step, &scope) }
         for (name, value) in step.kept { keep(value, as: name, &scope, step) }
         guard let effect = step.effect else { return }

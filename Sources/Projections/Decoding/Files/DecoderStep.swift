@@ -3,6 +3,8 @@ final class DecoderStep: Sendable {
     /// Where the file has it, from 1.
     let line: Int
     let when: DecoderTests
+    /// The step is done the first time that this value comes; each time if `nil`.
+    let once: DecoderValue?
     /// The arrays and objects whose elements and members the step is done for; once if there are none.
     let each: [DecoderPlace]
     /// The value that the members of the effect are read from, if not the innermost one.
@@ -18,6 +20,7 @@ final class DecoderStep: Sendable {
     init(
         line: Int,
         when: DecoderTests,
+        once: DecoderValue?,
         each: [DecoderPlace],
         from: DecoderValue?,
         effect: DecoderEffect?,
@@ -25,7 +28,7 @@ final class DecoderStep: Sendable {
         kept: [(name: String, value: DecoderValue)],
         keptOf: DecoderValue?
     ) {
-        (self.line, self.when, self.each, self.from) = (line, when, each, from)
+        (self.line, self.when, self.once, self.each, self.from) = (line, when, once, each, from)
         (self.effect, self.steps, self.kept, self.keptOf) = (effect, steps, kept, keptOf)
     }
 }

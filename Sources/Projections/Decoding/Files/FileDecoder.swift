@@ -230,6 +230,14 @@ struct FileDecoder: SourceDecoder {
         }
     }
 
+    /// Whether a step that is done once for a value is not to be done: an earlier event had the value, and the client finds repeats.
+    mutating func hasSeen(once value: String, _ context: FoldContext) -> Bool {
+        var keeping = DecoderSeenKeys.countDefault
+        if case .key(_, let count)? = file?.dedupe?.rule { keeping = count }
+        let isRepeat = isRepeat(key: "once/" + value, context.event.sequence.rawValue, keeping: keeping)
+        return isRepeat && !context.rules.readsRepeats
+    }
+
     /// Whether an earlier event had a key. Notes it if not.
     mutating func isRepeat(key text: String, _ sequence: UInt64, keeping count: Int) -> Bool {
         let identity = ChangeIdentity(Array(text.utf8).withUnsafeBytes { key.hash($0) })
