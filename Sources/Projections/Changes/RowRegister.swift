@@ -2,9 +2,10 @@ import EventLog
 
 /// One row, folded from its changes in whatever order they arrived.
 ///
-/// Each column holds the value of its last change in commit order; ties go by arrival, those of one event by their order in it. An INSERT or a DELETE resets
-/// everything older. The register remembers the identities of changes that had an effect, so a repeat does nothing. A
-/// change without effect is older than everything here; where its history is kept, it is remembered, too (`note(late:at:)`).
+/// Each column holds the value of its last change in commit order; ties go by arrival, those of one event by their order in it.
+/// An INSERT or a DELETE resets everything older. The register remembers the identities of changes that had an effect, so a repeat
+/// does nothing. A change without effect is older than everything here; where its history is kept, it is remembered, too
+/// (`note(late:at:)`).
 struct RowRegister: Codable, Sendable {
     /// Orders changes: by commit, then by arrival.
     struct Position: Codable, Hashable, Comparable, Sendable {

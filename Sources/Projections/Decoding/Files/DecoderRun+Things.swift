@@ -93,7 +93,7 @@ extension DecoderRun {
         let (isGone, sequence) = (effect.operation == .delete && effect.isForEver, context.event.sequence.rawValue)
         decoder.items[id] = FileDecoder.ItemMemory(
             list: list,
-            // What is gone for ever has no version that could count.
+            // No version of an item counts once the item is gone for ever.
             version: isGone ? nil : version.known ?? known?.version,
             isGone: isGone,
             versionSequence: version.known == nil ? known?.versionSequence ?? sequence : sequence,
