@@ -108,7 +108,7 @@ import Testing
     func savingsThatFollowOneAnotherMakeTheState(app: String) throws {
         try forEachStream(of: app, mutatingBytes: true) { events in
             var walked = LogState()
-            var savings: [[[UInt8]]] = []
+            var savings: [[SavedPiece]] = []
             for (index, event) in events.enumerated() {
                 walked.apply(event)
                 guard index % 4 == 3 || index == events.count - 1 else { continue }
@@ -133,7 +133,7 @@ import Testing
         let pieces = try state.pieces(whole: true)
         for (index, piece) in pieces.enumerated() {
             for length in stride(from: 0, to: piece.count, by: 97) {
-                let short = pieces[..<index] + [Array(piece.prefix(length))]
+                let short = pieces[..<index] + [SavedPiece(Array(piece.bytes.prefix(length)))]
                 #expect(throws: (any Error).self) { try SavedState([Array(short)]).logState() }
             }
         }
@@ -141,7 +141,9 @@ import Testing
             var other = pieces
             let index = Int.random(in: 0..<pieces.count, using: &random)
             let offset = Int.random(in: 0..<pieces[index].count, using: &random)
-            other[index][offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            var bytes = pieces[index].bytes
+            bytes[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            other[index] = SavedPiece(bytes)
             // Whether it is refused or read as another state: it must come back.
             _ = try? SavedState([other]).logState()
         }

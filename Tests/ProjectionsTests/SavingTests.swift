@@ -12,7 +12,7 @@ import Testing
         var traffic = PlainTraffic(seed: seed)
         var random = SeededGenerator(seed: seed)
         var scene = try Scene(rules: profile.rules)
-        var savings: [[[UInt8]]] = []
+        var savings: [[SavedPiece]] = []
         for _ in 0..<40 {
             for _ in 0..<Int.random(in: 0...20, using: &random) {
                 try scene.receive(traffic.frame(), over: traffic.connection())
@@ -47,7 +47,7 @@ import Testing
     /// Reactions are saved beside the messages, whose cells they leave as they are.
     @Test func reactionsThatChangeAreSavedAgain() throws {
         var scene = try Scene()
-        var savings: [[[UInt8]]] = []
+        var savings: [[SavedPiece]] = []
         let reactions = [
             ("CREATE", ""), ("REACTION_ADD", "A"), ("REACTION_ADD", "B"), ("REACTION_REMOVE", "A"), ("UPDATE", ""),
             ("REACTION_ADD", "A"), ("REACTION_REMOVE", "C"),
@@ -72,8 +72,8 @@ import Testing
         var store = MessageStore()
         _ = store.add(MessageKey(channel: .none, id: .none))
         var loader = MessageStoreLoader()
-        try store.forEachPiece(whole: true) { kind, bytes in
-            if kind != .end { try bytes.withUnsafeBytes { try loader.take(kind, $0) } }
+        try store.forEachPiece(whole: true) { kind, piece in
+            if kind != .end { try piece.bytes.withUnsafeBytes { try loader.take(kind, $0) } }
         }
         let encoder = StateEncoder()
         encoder.writeText("👍")
@@ -89,11 +89,43 @@ import Testing
         }
     }
 
+    /// A value with counts that are known only afterwards, of elements, of bytes, and within one another.
+    private struct Nested: Codable {
+        var numbers = Pages<UInt64>()
+        var texts: [[String: Int]]
+        var rows: [Row]
+
+        struct Row: Codable {
+            var id: UInt8
+            var inner: [Int?]
+        }
+    }
+
+    /// Where a chunk ends changes no byte, and a chunk is not much longer than asked for.
+    @Test(arguments: [1, 7, 64, 1000, 40_000]) func chunksAreTheWholeInParts(byteCount: Int) throws {
+        var value = Nested(texts: [], rows: [])
+        for number in 0..<5000 { value.numbers.append(UInt64(number) * 0x0101_0101) }
+        for number in 0..<50 {
+            value.texts.append(["number": number])
+            value.rows.append(Nested.Row(id: UInt8(number), inner: (0..<number).map { $0 % 3 == 0 ? nil : $0 }))
+        }
+        let whole = try StateEncoder.bytes(of: value)
+        let chunks = try StateEncoder.chunks(of: value, of: byteCount, head: [1, 2], byteCountMax: .max)
+        #expect(chunks.allSatisfy { $0.starts(with: [1, 2]) })
+        #expect(chunks.flatMap { $0.dropFirst(2) } == whole)
+        // A page of numbers is the longest part that is written at once.
+        #expect(chunks.allSatisfy { $0.count <= byteCount + 8192 + 16 })
+        #expect(byteCount > 1000 || chunks.count > whole.count / (byteCount + 8192 + 16))
+        #expect(throws: StateEncoder.LimitExceeded.self) {
+            try StateEncoder.chunks(of: value, of: byteCount, head: [], byteCountMax: whole.count / 2)
+        }
+    }
+
     /// What was not said to be saved is saved again.
     @Test func aSavingThatCameToNothingIsMadeUpFor() throws {
         var traffic = PlainTraffic(seed: 410)
         var scene = try Scene()
-        var savings: [[[UInt8]]] = []
+        var savings: [[SavedPiece]] = []
         for round in 0..<21 {
             for _ in 0..<10 { try scene.receive(traffic.frame(), over: nil) }
             if round % 3 == 1 {
@@ -108,7 +140,7 @@ import Testing
     @Test func savingsThatDoNotFollowOneAnotherAreRefused() throws {
         var traffic = PlainTraffic(seed: 411)
         var scene = try Scene()
-        var savings: [[[UInt8]]] = []
+        var savings: [[SavedPiece]] = []
         for _ in 0..<4 {
             for _ in 0..<40 { try scene.receive(traffic.frame(), over: nil) }
             savings.append(try scene.save())
@@ -150,7 +182,7 @@ private struct Scene {
         Array(text.utf8).withUnsafeBytes { state.apply(envelope, payload: $0) }
     }
 
-    mutating func save() throws -> [[UInt8]] {
+    mutating func save() throws -> [SavedPiece] {
         let pieces = try state.pieces(whole: false)
         state.noteSaved()
         return pieces

@@ -144,7 +144,10 @@ extension DerivedTable {
         }
         try prefixed(key).withUnsafeBytes { key in
             let sum = value.withUnsafeBytes { ValueSum.sum(of: $0, seed: ValueSum.sum(of: key, seed: 0)) }
-            let summed = value + withUnsafeBytes(of: sum.bigEndian) { Array($0) }
+            var summed: [UInt8] = []
+            summed.reserveCapacity(value.count + MemoryLayout.size(ofValue: sum))
+            summed.append(contentsOf: value)
+            withUnsafeBytes(of: sum.bigEndian) { summed.append(contentsOf: $0) }
             try summed.withUnsafeBytes { try transaction.put($0, at: key, in: values) }
         }
     }

@@ -13,7 +13,7 @@ import EventLog
 struct KeptStates: Sendable {
     static let name = "states"
     /// A commit is made once the pending pieces have this many bytes: LMDB keeps the pages of a commit in memory.
-    private static let commitBytes = 16 << 20
+    private static let commitBytes = 8 << 20
     private let rules: ReadingRules
     /// The rules as the keys begin with them.
     private let rulesKey: [UInt8]
@@ -36,7 +36,7 @@ struct KeptStates: Sendable {
     struct Saving: Sendable {
         let kept: Kept
         fileprivate let head: [UInt8]
-        fileprivate let pieces: [[UInt8]]
+        fileprivate let pieces: [SavedPiece]
     }
 
     /// The value under a state's head key, in the form of `StateEncoder`.
@@ -210,7 +210,7 @@ struct KeptStates: Sendable {
         )
         let pieces = try state.pieces(whole: base == nil, restBytesMax: restBytesMax)
         for piece in pieces {
-            piece.withUnsafeBytes { head.add($0) }
+            piece.bytes.withUnsafeBytes { head.add($0) }
             head.byteCounts.add(piece)
         }
         assert(Int(head.pieceCount) == pieces.count, "the head counts every piece")
@@ -221,17 +221,17 @@ struct KeptStates: Sendable {
     /// interrupted writing leaves pieces, which the next one at this sequence overwrites.
     func write(_ saving: Saving, to table: DerivedTable) throws {
         let sequence = saving.kept.sequence
-        var pending: [(key: [UInt8], value: [UInt8])] = []
+        var pending: [(key: [UInt8], piece: SavedPiece)] = []
         var pendingBytes = 0
         for (index, piece) in saving.pieces.enumerated() {
             pending.append((pieceKey(sequence, UInt32(index)), piece))
             pendingBytes += piece.count
             guard pendingBytes >= Self.commitBytes else { continue }
-            try table.put(pending)
+            try table.put(pending.lazy.map { ($0.key, $0.piece.bytes) })
             (pending, pendingBytes) = ([], 0)
         }
-        pending.append((headKey(sequence), saving.head))
-        try table.put(pending)
+        pending.append((headKey(sequence), SavedPiece(saving.head)))
+        try table.put(pending.lazy.map { ($0.key, $0.piece.bytes) })
     }
 
     /// The payload bytes that were folded into the last state that was too large to keep; 0 if there was none.

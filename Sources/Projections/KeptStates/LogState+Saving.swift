@@ -2,23 +2,23 @@ import EventLog
 
 extension LogState {
     /// Encodes the state as pieces for `SavedState`, in order: everything but messages, then the messages of each
-    /// source. All pieces are in memory at once.
+    /// source. All pieces are in memory at once, beside the state but for the texts of its messages.
     ///
     /// - Parameters:
     ///   - whole: false for only the messages that came or changed since `noteSaved`.
     ///   - restBytesMax: how many bytes everything but messages may take.
     /// - Throws: `StateEncoder.LimitExceeded` if it takes more.
-    func pieces(whole: Bool, restBytesMax: Int = .max) throws -> [[UInt8]] {
-        let rest = try StateEncoder.bytes(
-            of: SavedLogState(sequence: sequence, clock: clock, sources: try sources.map(SavedSource.init)),
+    func pieces(whole: Bool, restBytesMax: Int = .max) throws -> [SavedPiece] {
+        let rest = try StateEncoder.chunks(
+            of: SavedLogState(sequence: sequence, clock: clock, sources: sources.map(SavedSource.init)),
+            of: SavedState.pieceBytes,
+            head: [SavedState.restTag],
             byteCountMax: restBytesMax
         )
-        var pieces = stride(from: 0, to: rest.count, by: SavedState.pieceBytes).map { start in
-            SavedState.piece(of: rest[start..<min(start + SavedState.pieceBytes, rest.count)])
-        }
+        var pieces = rest.map { SavedPiece($0) }
         for (index, source) in sources.enumerated() {
-            try source.parts.messages.store.forEachPiece(whole: whole) { kind, content in
-                pieces.append(SavedState.piece(kind, source: index, content))
+            try source.parts.messages.store.forEachPiece(whole: whole) { kind, piece in
+                pieces.append(piece.behind(SavedState.head(kind, source: index)))
             }
         }
         return pieces
@@ -38,7 +38,7 @@ extension LogState {
 struct SavedState {
     private struct Malformed: Error {}
 
-    /// The most bytes in a piece of everything but messages, without its tag.
+    /// The length from which on a piece of everything but messages ends.
     static let pieceBytes = 4 << 20
     /// The first byte of such a piece. A piece of messages begins with its `MessageStore.PieceKind`, then the source's
     /// index (4 bytes, little-endian).
@@ -50,20 +50,16 @@ struct SavedState {
     private var stores: [MessageStoreLoader] = []
 
     /// Takes consecutive savings, each given as its pieces.
-    init(_ savings: [[[UInt8]]] = []) throws {
+    init(_ savings: [[SavedPiece]] = []) throws {
         for pieces in savings {
             begin()
-            for piece in pieces { try piece.withUnsafeBytes { try take($0) } }
+            for piece in pieces { try piece.bytes.withUnsafeBytes { try take($0) } }
         }
     }
 
-    fileprivate static func piece(of rest: ArraySlice<UInt8>) -> [UInt8] {
-        assert(MessageStore.PieceKind(rawValue: restTag) == nil, "no piece of messages begins with this tag")
-        return [restTag] + rest
-    }
-
-    fileprivate static func piece(_ kind: MessageStore.PieceKind, source: Int, _ content: [UInt8]) -> [UInt8] {
-        [kind.rawValue] + withUnsafeBytes(of: UInt32(source).littleEndian) { Array($0) } + content
+    fileprivate static func head(_ kind: MessageStore.PieceKind, source: Int) -> [UInt8] {
+        assert(kind.rawValue != restTag, "no piece of messages begins with the tag of the others")
+        return [kind.rawValue] + withUnsafeBytes(of: UInt32(source).littleEndian) { Array($0) }
     }
 
     static func isOfMessages(_ piece: UnsafeRawBufferPointer) -> Bool { piece.first != restTag }
@@ -104,7 +100,7 @@ struct SavedByteCounts: Codable, Sendable {
     private(set) var records = 0
     private(set) var rest = 0
 
-    mutating func add(_ piece: [UInt8]) {
+    mutating func add(_ piece: SavedPiece) {
         switch piece.first {
         case SavedState.restTag: rest += piece.count
         case MessageStore.PieceKind.records.rawValue: records += piece.count
@@ -139,18 +135,18 @@ private struct SavedSource: Codable {
     var name: String
     /// The short name of the set.
     var rowRules: String
-    /// What the client remembers, in the form of `StateEncoder`.
-    var client: [UInt8]?
+    /// What the client remembers.
+    var client: SavedClient?
     var names: Names
     var clock: Timestamp?
     var remoteClock: Timestamp?
     var issues: IssueList
     var parts: SourceParts
 
-    init(_ state: SourceState) throws {
+    init(_ state: SourceState) {
         name = state.name.rawValue
         rowRules = state.rowRules.shortName
-        client = try state.client.map { try StateEncoder.bytes(of: $0) }
+        client = state.client.map { .client($0) }
         names = state.context.names
         clock = state.clock
         remoteClock = state.remoteClock
@@ -161,7 +157,9 @@ private struct SavedSource: Codable {
     func state(rules: ReadingRules) throws -> SourceState {
         var state = SourceState(name: try SourceName(name), rules: rules)
         state.rowRules = ReadingRules(shortName: rowRules, of: rules.client) ?? .canonical
-        if let client, let kind = rules.client { state.client = try Self.client(kind, from: client) }
+        if case .bytes(let bytes)? = client, let kind = rules.client {
+            state.client = try Self.client(kind, from: bytes)
+        }
         state.context.names = names
         state.clock = clock
         state.seenRemoteClock = remoteClock
@@ -172,5 +170,28 @@ private struct SavedSource: Codable {
 
     private static func client<Kind: Client>(_ kind: Kind.Type, from bytes: [UInt8]) throws -> any Client {
         try StateDecoder.value(kind, from: bytes)
+    }
+}
+
+/// What a client remembers: as bytes once it is loaded, since what is loaded does not tell whose it is.
+private enum SavedClient: Codable {
+    case client(any Client)
+    case bytes([UInt8])
+
+    init(from decoder: any Decoder) throws {
+        self = .bytes(try decoder.singleValueContainer().decode([UInt8].self))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .bytes(let bytes):
+            var container = encoder.singleValueContainer()
+            try container.encode(bytes)
+        case .client(let client):
+            guard let encoder = encoder as? StateEncoder else { break }
+            // As a single value is written, but without a copy of its bytes.
+            encoder.writeTruth(true)
+            try encoder.writeBlock(of: client)
+        }
     }
 }

@@ -70,12 +70,15 @@ final class StateDecoder: Decoder {
     }
 
     /// Reads a block of bytes; throws before memory is reserved if the count exceeds the bytes left.
-    func readBlock() throws -> [UInt8] {
+    func readBlock() throws -> [UInt8] { try readBlock { Array($0) } }
+
+    /// Lends a block of bytes.
+    func readBlock<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
         guard let count = Int(exactly: try readNumber(UInt64.self)), bytes.count - offset >= count else {
             throw fault("a block of bytes is cut short")
         }
         defer { offset += count }
-        return Array(bytes[offset..<offset + count])
+        return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }
     }
 
     func readTruth() throws -> Bool {

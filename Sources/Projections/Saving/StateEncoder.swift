@@ -8,7 +8,20 @@ final class StateEncoder: Encoder {
     /// The value takes more bytes than allowed.
     struct LimitExceeded: Error {}
 
+    /// A place in what was written.
+    struct Place {
+        fileprivate let chunk: Int
+        fileprivate let offset: Int
+    }
+
+    /// What was written; of an encoder that divides it, the chunk that is being written.
     private(set) var bytes: [UInt8] = []
+    /// The chunks before that one, and their length.
+    private var chunks: [[UInt8]] = []
+    private var chunkedCount = 0
+    /// The length from which on a chunk ends with the value that is being written, and the bytes that each begins with; `nil` if
+    /// all is one. Chunks spare the memory that a long array takes to grow.
+    private let division: (byteCount: Int, head: [UInt8])?
     /// How many bytes may be written before the next value is refused, so that a large state costs no more than a
     /// small one to be found too large.
     private let byteCountMax: Int
@@ -16,7 +29,11 @@ final class StateEncoder: Encoder {
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
     init(byteCountMax: Int = .max) {
-        self.byteCountMax = byteCountMax
+        (self.byteCountMax, division) = (byteCountMax, nil)
+    }
+
+    private init(byteCountMax: Int, chunkBytes: Int, head: [UInt8]) {
+        (self.byteCountMax, division, bytes) = (byteCountMax, (chunkBytes, head), head)
     }
 
     /// Encodes one value.
@@ -26,6 +43,21 @@ final class StateEncoder: Encoder {
         let encoder = StateEncoder(byteCountMax: byteCountMax)
         try encoder.write(value)
         return encoder.bytes
+    }
+
+    /// Encodes one value into chunks, at least one: their bytes behind `head`, one chunk behind another, are those of `bytes(of:)`.
+    ///
+    /// - Parameter chunkBytes: The length of a chunk, but for the last; one is longer by what was left of its value.
+    /// - Throws: `LimitExceeded` soon after `byteCountMax` bytes.
+    static func chunks(
+        of value: some Encodable,
+        of chunkBytes: Int,
+        head: [UInt8],
+        byteCountMax: Int
+    ) throws -> [[UInt8]] {
+        let encoder = StateEncoder(byteCountMax: byteCountMax, chunkBytes: chunkBytes, head: head)
+        try encoder.write(value)
+        return encoder.chunks + [encoder.bytes]
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -54,9 +86,34 @@ final class StateEncoder: Encoder {
         bytes.append(contentsOf: block)
     }
 
+    /// Writes a value behind the count of its bytes, as `writeBlock` writes them.
+    func writeBlock(of value: some Encodable) throws {
+        let (place, before) = (place, writtenCount)
+        writeNumber(UInt64(0))
+        try write(value)
+        set(UInt64(writtenCount - before - 8), at: place)
+    }
+
     /// Writes bytes without a count; the reader must know where they end.
     func writeBytes(_ bytes: UnsafeRawBufferPointer) {
+        divide()
         self.bytes.append(contentsOf: bytes)
+    }
+
+    /// Where the next byte goes.
+    private var place: Place { Place(chunk: chunks.count, offset: bytes.count) }
+
+    /// How many bytes were written.
+    private var writtenCount: Int { chunkedCount + bytes.count - (division?.head.count ?? 0) }
+
+    /// Ends a chunk that is long enough.
+    private func divide() {
+        guard let division, bytes.count >= division.byteCount else { return }
+        chunks.append(bytes)
+        chunkedCount += bytes.count - division.head.count
+        bytes = []
+        bytes.reserveCapacity(division.byteCount + division.byteCount / 8)
+        bytes.append(contentsOf: division.head)
     }
 
     /// Returns the bytes written so far and clears them, for an encoder that writes several pieces.
@@ -69,7 +126,8 @@ final class StateEncoder: Encoder {
 
     /// Writes one value, by `StateCodable` where its type conforms, else by `Codable`.
     func write<Value: Encodable>(_ value: Value) throws {
-        if bytes.count > byteCountMax { throw LimitExceeded() }
+        if writtenCount > byteCountMax { throw LimitExceeded() }
+        divide()
         if let value = value as? any StateCodable {
             try value.write(to: self)
         } else {
@@ -77,12 +135,15 @@ final class StateEncoder: Encoder {
         }
     }
 
-    /// Overwrites a 32-bit count that was written as zero before its elements: how many follow is known only
-    /// afterwards.
-    func setCount(_ count: Int, at offset: Int) {
-        assert(offset + 4 <= bytes.count, "the count was written before its elements")
-        withUnsafeBytes(of: UInt32(clamping: count).littleEndian) { count in
-            bytes.replaceSubrange(offset..<offset + 4, with: count)
+    /// Overwrites a count that was written as zero before its elements: how many follow is known only afterwards.
+    private func set(_ count: some FixedWidthInteger, at place: Place) {
+        withUnsafeBytes(of: count.littleEndian) { count in
+            let range = place.offset..<place.offset + count.count
+            if place.chunk < chunks.count {
+                chunks[place.chunk].replaceSubrange(range, with: count)
+            } else {
+                bytes.replaceSubrange(range, with: count)
+            }
         }
     }
 }
@@ -138,13 +199,13 @@ extension StateEncoder {
     /// The elements of a list, behind their count, which each element raises.
     private struct Elements: UnkeyedEncodingContainer {
         let encoder: StateEncoder
-        private let offset: Int
+        private let place: Place
         private(set) var count = 0
         var codingPath: [any CodingKey] { encoder.codingPath }
 
         init(encoder: StateEncoder) {
             self.encoder = encoder
-            offset = encoder.bytes.count
+            place = encoder.place
             encoder.writeNumber(UInt32(0))
         }
 
@@ -153,7 +214,7 @@ extension StateEncoder {
         mutating func encode(_ value: some Encodable) throws {
             try encoder.write(value)
             count += 1
-            encoder.setCount(count, at: offset)
+            encoder.set(UInt32(clamping: count), at: place)
         }
 
         mutating func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested>

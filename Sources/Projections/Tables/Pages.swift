@@ -39,29 +39,9 @@ struct Pages<Element: BitwiseCopyable & Sendable>: Sendable {
             UnsafeRawBufferPointer(rebasing: page[start..<start + MemoryLayout<Element>.stride]).prefetch()
         }
     }
-}
 
-/// Saved as the elements' bytes lie in memory, for states that only the same build reads on the same machine. `Element`
-/// must have no padding.
-extension Pages: Codable {
-    /// Reads the elements; bytes of a last one that is cut short are left out.
-    init(from decoder: any Decoder) throws {
-        let bytes = try decoder.singleValueContainer().decode([UInt8].self)
-        let stride = MemoryLayout<Element>.stride
-        bytes.withUnsafeBytes { bytes in
-            for index in 0..<bytes.count / stride {
-                append(bytes.loadUnaligned(fromByteOffset: index * stride, as: Element.self))
-            }
-        }
-    }
-
-    /// Writes the elements.
-    func encode(to encoder: any Encoder) throws {
-        assert(MemoryLayout<Element>.size == MemoryLayout<Element>.stride, "no byte between two elements is undefined")
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count * MemoryLayout<Element>.stride)
-        for page in pages { page.withUnsafeBytes { bytes.append(contentsOf: $0) } }
-        var container = encoder.singleValueContainer()
-        try container.encode(bytes)
+    /// Lends the elements' bytes, page by page.
+    func forEachPage(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+        for page in pages { try page.withUnsafeBytes(body) }
     }
 }

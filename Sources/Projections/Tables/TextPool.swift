@@ -212,17 +212,15 @@ extension TextPool {
 
     var extent: Extent { Extent(pageCount: pages.count, lastCount: pages.last?.count ?? 0) }
 
-    /// Lends the bytes that were added since an extent of this pool, page by page; only the extent's last page can have
-    /// grown.
+    /// Gives the bytes that were added since an extent of this pool, page by page, without a copy; only the extent's last page can
+    /// have grown.
     func forEachPage(
         since extent: Extent,
-        _ body: (_ page: Int, _ added: UnsafeRawBufferPointer) throws -> Void
+        _ body: (_ page: Int, _ added: ArraySlice<UInt8>) throws -> Void
     ) rethrows {
         for page in max(0, extent.pageCount - 1)..<max(pages.count, extent.pageCount) {
             let start = page == extent.pageCount - 1 ? extent.lastCount : 0
-            try pages[page].withUnsafeBytes { bytes in
-                if start < bytes.count { try body(page, UnsafeRawBufferPointer(rebasing: bytes[start...])) }
-            }
+            if start < pages[page].count { try body(page, pages[page][start...]) }
         }
     }
 

@@ -98,7 +98,8 @@ extension MessageStore {
 
     /// Gives the pieces from which a `MessageStoreLoader` makes this store: from the last saved one or, if `whole`,
     /// from an empty one. Does not call `noteSaved`, as the caller may discard the pieces.
-    func forEachPiece(whole: Bool, _ body: (PieceKind, [UInt8]) throws -> Void) throws {
+    func forEachPiece(whole: Bool, _ take: (PieceKind, SavedPiece) throws -> Void) throws {
+        func body(_ kind: PieceKind, _ bytes: [UInt8]) throws { try take(kind, SavedPiece(bytes)) }
         let since = whole ? SavedExtent() : saved
         try body(.start, since.bytes)
         let encoder = StateEncoder()
@@ -113,8 +114,7 @@ extension MessageStore {
         try body(.editors, encoder.takeBytes())
         try texts.forEachPage(since: since.texts) { page, added in
             encoder.writeNumber(UInt32(page))
-            encoder.writeBytes(added)
-            try body(.texts, encoder.takeBytes())
+            try take(.texts, SavedPiece(head: encoder.takeBytes(), added))
         }
         try forEachPiece(since.entryCount..<entries.count, { $1.add(entries[$0]) }) { try body(.entries, $0) }
         try forEachPiece(Self.places(since.changedRecords, since.recordCount..<records.count)) { place, encoder in
