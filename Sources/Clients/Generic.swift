@@ -55,7 +55,7 @@ extension Profile {
         reading(
             "patch-replaces",
             "loses the members of a message that a patch does not name",
-            .patchReplacesTheMessage,
+            .patchReplacesTheWhole,
             as: "sideBar C11, C31; VibeChannel VC-B03",
             "any-patch-of-some-members"
         ),

@@ -69,11 +69,25 @@ extension Statement {
         func reference(_ kind: EntityReference.Kind, _ parts: String...) -> EntityReference {
             EntityReference(kind: kind, parts: [source] + parts)
         }
-        func item(_ item: DecodedChange.Item, list: String) -> Statement {
+        // The members that a patch tells are among what says how the thing stands.
+        func item(_ item: DecodedChange.Item, list: String?, telling members: [String] = []) -> Statement {
             Statement(
-                thing: reference(.item, list, item.id),
+                thing: list.map { reference(.item, $0, item.id) },
                 fields: [field("text", item.text)] + fields(of: item.extra),
-                rest: .array([.bool(item.isDone), text(item.status), text(item.created)])
+                rest: .array(
+                    [.bool(item.isDone), text(item.status), text(item.created)] + members.map { .string($0) }
+                )
+            )
+        }
+        func channel(_ channel: DecodedChange.Channel, telling members: [String] = []) -> Statement {
+            Statement(
+                thing: reference(.channel, channel.id),
+                fields: [field("name", channel.name), field("topic", channel.topic)],
+                people: channel.recipients ?? [],
+                rest: .array(
+                    [text(channel.kind), text(channel.guild), text(channel.parent), number(channel.position)]
+                        + members.map { .string($0) }
+                )
             )
         }
         func message(_ message: DecodedChange.Message, _ kind: String) -> Statement {
@@ -96,21 +110,13 @@ extension Statement {
         switch change {
         case .message(let version): return [message(version, "written")]
         case .messageStands(_, let version?): return [message(version, "stands")]
-        case .channel(let channel):
-            return [
-                Statement(
-                    thing: reference(.channel, channel.id),
-                    fields: [field("name", channel.name), field("topic", channel.topic)],
-                    people: channel.recipients ?? [],
-                    rest: .array([
-                        text(channel.kind), text(channel.guild), text(channel.parent), number(channel.position),
-                    ])
-                )
-            ]
+        case .channel(let fields): return [channel(fields)]
+        case .channelPatched(let fields, let members): return [channel(fields, telling: members)]
         case .items(let list, let items, let isWhole):
             let snapshot = Statement(thing: nil, rest: .array([.string("items"), .string(list), .bool(isWhole)]))
             return [snapshot] + items.map { item($0, list: list) }
         case .item(let list, let fields): return [item(fields, list: list)]
+        case .itemPatched(let list, let fields, let members): return [item(fields, list: list, telling: members)]
         case .session(let session):
             return [
                 Statement(
@@ -158,7 +164,10 @@ extension Statement {
         case .reactionsStand(let name, let reactions):
             let words = [name.channel, name.id] + reactions.map(\.emoji)
             return [Statement(people: reactions.map(\.user), .array(words.map { .string($0) }))]
-        case .messageStands, .messageWithdrawn, .reactionsCleared, .channelNamed, .channelDeleted, .channelStands,
+        case .reactionsCleared(let name, let emoji, let user):
+            let change = DecodedChange.reactionsCleared(name, emoji: emoji, user: user.map { _ in "" })
+            return [Statement(people: [user], change.json)]
+        case .messageStands, .messageWithdrawn, .channelNamed, .channelDeleted, .channelStands,
             .itemRemoved, .sessionRemoved, .promptUnreadable, .promptRemoved:
             return [Statement(thing: nil, rest: change.json)]
         }
@@ -190,6 +199,8 @@ extension Statement {
             (people, rest) = ([user], without(.ban(guild: guild, user: "", isPresent: isPresent)))
         case .presence(let user, let status): (people, rest) = ([user], without(.presence(user: "", status: status)))
         case .typing(let channel, let user): (people, rest) = ([user], without(.typing(channel: channel, user: "")))
+        case .typingEnded(let channel, let user):
+            (people, rest) = ([user], without(.typingEnded(channel: channel, user: "")))
         case .voice(let guild, let user, let channel):
             (people, rest) = ([user], without(.voice(guild: guild, user: "", channel: channel)))
         case .guildNamed, .guildDeleted, .memberships, .joined, .roleDeleted, .readStates: rest = json

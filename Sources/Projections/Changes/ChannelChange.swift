@@ -4,6 +4,8 @@ enum ChannelChange {
     case named(EntityID, guild: EntityID?)
     /// The remote stated all fields of the channel.
     case stated(ChannelFields)
+    /// The remote stated some fields of the channel; the others stay. A channel that is gone stays so.
+    case patched(ChannelPatch)
     /// The channel is gone, and its messages with it.
     case deleted(EntityID, cause: MessageDeletion.Cause, permanence: Permanence)
     /// The channel appeared or vanished because a branch's tip moved. Nobody made or removed it, so it gets no history
@@ -62,4 +64,37 @@ struct ChannelFields: Codable, Equatable, Sendable {
         left.id == right.id && Sameness.areSame(left.name, right.name) && Sameness.areSame(left.kind, right.kind)
             && left.guild == right.guild && left.box == right.box
     }
+}
+
+/// Some fields of a channel, as a remote states them.
+struct ChannelPatch: Sendable {
+    /// The values of the fields that are told.
+    var fields: ChannelFields
+    /// The fields that are told: one without a value says that there is none. A guild is told if it has a value.
+    var told: ChannelMembers
+    /// Whether a client takes the patch for the whole channel.
+    var isWhole = false
+
+    /// The fields after the patch.
+    func applied(to known: ChannelFields) -> ChannelFields {
+        if isWhole { return fields }
+        var details = known.details
+        if told.contains(.topic) { details.topic = fields.details.topic }
+        return ChannelFields(
+            id: known.id,
+            name: told.contains(.name) ? fields.name : known.name,
+            kind: told.contains(.kind) ? fields.kind : known.kind,
+            guild: fields.guild ?? known.guild,
+            details: details
+        )
+    }
+}
+
+/// Some fields of a channel.
+struct ChannelMembers: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let name = ChannelMembers(rawValue: 1)
+    static let kind = ChannelMembers(rawValue: 2)
+    static let topic = ChannelMembers(rawValue: 4)
 }

@@ -5,6 +5,8 @@ enum ItemChange {
     case snapshot(list: EntityID, items: [ItemFields], isWhole: Bool)
     /// One item was stated alone (a row). If not `tellsWhole`, the event said little of a large item.
     case stated(list: EntityID, item: ItemFields, tellsWhole: Bool = true)
+    /// Some members of an item were stated; the others stay.
+    case patched(ItemPatch)
     /// One item is gone from a list.
     case removed(list: EntityID, id: EntityID, tellsWhole: Bool = true)
 }
@@ -90,4 +92,53 @@ struct ItemFields: Codable, Sendable {
 
     /// Whether both are copies of one item, and so equal. Equal items need not be.
     func isCopy(of other: ItemFields) -> Bool { storage === other.storage }
+}
+
+/// Some members of an item, as a remote states them.
+struct ItemPatch: Sendable {
+    /// The list in which the item is before; `nil` if it is in none.
+    let home: EntityID?
+    /// The list in which it is afterwards; `EntityID.none` of an item that no list is known of.
+    let list: EntityID
+    /// The values that are told. A further member that has no value any more is `null` in `extra`.
+    let item: ItemFields
+    /// The members that are told, beside those of `extra`.
+    let told: ItemMembers
+    /// Whether it makes an item that its list does not have.
+    let makes: Bool
+    /// Whether a client takes the patch for the whole item.
+    var isWhole = false
+
+    /// The item after the patch; `nil` if the patch makes no item that is not known.
+    func applied(to known: ItemFields?) -> ItemFields? {
+        guard let known else { return makes ? whole : nil }
+        if isWhole { return whole }
+        var extra = known.extra
+        for member in item.extra.members { extra[member.name] = member.value.isNull ? nil : member.value }
+        return ItemFields(
+            id: known.id,
+            text: told.contains(.text) ? item.text : known.text,
+            done: told.contains(.done) ? item.done : known.done,
+            status: told.contains(.status) ? item.status : known.status,
+            created: told.contains(.created) ? item.created : known.created,
+            extra: extra
+        )
+    }
+
+    /// What is told, as an item.
+    private var whole: ItemFields {
+        var whole = item
+        whole.extra = JSONObject(members: item.extra.members.filter { !$0.value.isNull })
+        return whole
+    }
+}
+
+/// Some members of an item.
+struct ItemMembers: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let text = ItemMembers(rawValue: 1)
+    static let done = ItemMembers(rawValue: 2)
+    static let status = ItemMembers(rawValue: 4)
+    static let created = ItemMembers(rawValue: 8)
 }

@@ -114,8 +114,8 @@ enum ReactionChange: Sendable {
     }
 
     case set(Reaction, isPresent: Bool)
-    /// All are taken away, or all of one emoji.
-    case cleared(emoji: String?)
+    /// All are taken away, or all of one emoji, or of one user.
+    case cleared(emoji: String?, user: EntityID? = nil)
     /// The remote stated all of them. They count if what it said of the message then does.
     case stand([Reaction], Statement)
 

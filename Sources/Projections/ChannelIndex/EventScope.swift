@@ -39,6 +39,7 @@ extension Change {
         case .channel(.named(let channel, _)), .channel(.deleted(let channel, _, _)), .channel(.stands(let channel, _)):
             [channel]
         case .channel(.stated(let fields)): [fields.id]
+        case .channel(.patched(let patch)): [patch.fields.id]
         case .message(.written(let write)): [write.key.channel]
         case .message(.deleted(let deletion)): [deletion.key.channel]
         case .message(.moved(let from, let to, _, _)): [from.channel, to.channel]

@@ -61,6 +61,7 @@ struct ChannelFates: Codable, Sendable {
         switch change {
         case .named(let channel, let guild): return link(channel, to: guild, at: event)
         case .stated(let fields): return link(fields.id, to: fields.guild, at: event)
+        case .patched(let patch): return link(patch.fields.id, to: patch.fields.guild, at: event)
         case .deleted(let channel, let cause, .forever):
             let before = fate(of: channel)
             // `.guildDeleted` names a channel without its guild, so it is noted by name. It must not replace a known fate.

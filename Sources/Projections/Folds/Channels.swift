@@ -48,6 +48,7 @@ struct Channels: Fold {
         switch change {
         case .named(let channel, let guild): name(channel, guild: guild, in: &context)
         case .stated(let fields): state(fields, in: &context)
+        case .patched(let patch): self.patch(patch, in: &context)
         case .deleted(let channel, let cause, let permanence):
             if permanence == .untilWritten { vanish(channel, cause: cause, in: &context) }
         case .stands(let channel, let isPresent): stand(channel, isPresent: isPresent, in: &context)
@@ -82,6 +83,13 @@ struct Channels: Fold {
             records[insert(fields)].enter(.created, at: context.event)
         }
         context.touch(EntityKey(.channels, fields.id))
+    }
+
+    /// Sets the fields that a patch tells. A channel that is not known is made of them; one that is gone does not come back.
+    private mutating func patch(_ patch: ChannelPatch, in context: inout FoldContext) {
+        guard let place = recordPlaces[patch.fields.id] else { return state(patch.fields, in: &context) }
+        guard records[place].standing == .live else { return }
+        state(patch.applied(to: records[place].fields), in: &context)
     }
 
     /// Ends a channel that may come back. Does nothing if it is not live.

@@ -26,6 +26,7 @@ struct Items: Fold {
             replace(list, with: items, isWhole: isWhole, in: &context)
         case .stated(let list, let item, let tellsWhole):
             state(item, in: list, tellsWhole: tellsWhole, context: &context)
+        case .patched(let patch): self.patch(patch, context: &context)
         case .removed(let list, let id, let tellsWhole):
             remove(id, from: list, tellsWhole: tellsWhole, context: &context)
         }
@@ -160,6 +161,17 @@ extension Items {
         let after = lists[list]?[item.id, context.names]
         note(EntityKey(.items, list, item.id), before: before, after: after, tellsWhole: tellsWhole, context: context)
         settle(list, touched: touched, context: &context)
+    }
+
+    /// Sets the members that a patch tells, and puts the item into the list that the patch names.
+    private mutating func patch(_ patch: ItemPatch, context: inout FoldContext) {
+        let id = patch.item.id
+        let known = patch.home.flatMap { lists[$0]?[id, context.names]?.item }
+        guard let item = patch.applied(to: known) else { return }
+        if known != nil, let home = patch.home, home != patch.list {
+            remove(id, from: home, tellsWhole: true, context: &context)
+        }
+        state(item, in: patch.list, tellsWhole: true, context: &context)
     }
 
     private mutating func remove(

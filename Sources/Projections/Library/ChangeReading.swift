@@ -32,20 +32,22 @@ struct ChangeReading {
         case .named(let id, let guild): .channelNamed(names.text(id), guild: text(guild))
         case .deleted(let id, _, _): .channelDeleted(names.text(id))
         case .stands(let id, let isPresent): .channelStands(names.text(id), isPresent: isPresent)
-        case .stated(let fields):
-            .channel(
-                DecodedChange.Channel(
-                    id: names.text(fields.id),
-                    name: fields.name,
-                    kind: fields.kind,
-                    guild: text(fields.guild),
-                    topic: fields.details.topic,
-                    position: fields.details.position,
-                    parent: text(fields.details.parent),
-                    recipients: fields.details.recipients?.map { names.text($0) }
-                )
-            )
+        case .stated(let fields): .channel(channel(fields))
+        case .patched(let patch): .channelPatched(channel(patch.fields), members: patch.told.names)
         }
+    }
+
+    private func channel(_ fields: ChannelFields) -> DecodedChange.Channel {
+        DecodedChange.Channel(
+            id: names.text(fields.id),
+            name: fields.name,
+            kind: fields.kind,
+            guild: text(fields.guild),
+            topic: fields.details.topic,
+            position: fields.details.position,
+            parent: text(fields.details.parent),
+            recipients: fields.details.recipients?.map { names.text($0) }
+        )
     }
 
     /// A deleted message and one that is nowhere stand alike at a branch's tip: without a version.
@@ -60,7 +62,8 @@ struct ChangeReading {
         case .reactions(let key, .set(let reaction, let present)):
             .reaction(name(key), emoji: reaction.emoji, user: names.text(reaction.user), isPresent: present)
         case .withdrawn(let key, let version): .messageWithdrawn(name(key), version: version)
-        case .reactions(let key, .cleared(let emoji)): .reactionsCleared(name(key), emoji: emoji)
+        case .reactions(let key, .cleared(let emoji, let user)):
+            .reactionsCleared(name(key), emoji: emoji, user: text(user))
         case .reactions(let key, .stand(let reactions, _)):
             .reactionsStand(
                 name(key),
@@ -117,7 +120,7 @@ struct ChangeReading {
         case .ban(let guild, let user, let present):
             .ban(guild: names.text(guild), user: names.text(user), isPresent: present)
         case .presence(let user, let status): .presence(user: names.text(user), status: status)
-        // Apps decode canonically, where typing only begins.
+        case .typing(let channel, let user, .ends): .typingEnded(channel: names.text(channel), user: names.text(user))
         case .typing(let channel, let user, _): .typing(channel: names.text(channel), user: names.text(user))
         case .voice(let guild, let user, let channel):
             .voice(guild: names.text(guild), user: names.text(user), channel: text(channel))
@@ -139,6 +142,12 @@ extension ChangeReading {
         case .snapshot(let list, let fields, let isWhole):
             .items(list: names.text(list), fields.map(item), isWhole: isWhole)
         case .stated(let list, let fields, _): .item(list: names.text(list), item(fields))
+        case .patched(let patch):
+            .itemPatched(
+                list: patch.list == .none ? nil : names.text(patch.list),
+                item(patch.item),
+                members: patch.members
+            )
         case .removed(let list, let id, _): .itemRemoved(list: names.text(list), id: names.text(id))
         }
     }
@@ -188,5 +197,20 @@ extension ChangeReading {
             record: change.record.object,
             isPartial: change.isPartial
         )
+    }
+}
+
+extension ChannelMembers {
+    /// The names of the members, in a fixed order.
+    fileprivate var names: [String] {
+        [(ChannelMembers.kind, "kind"), (.name, "name"), (.topic, "topic")].filter { contains($0.0) }.map(\.1)
+    }
+}
+
+extension ItemPatch {
+    /// The names of the members that are told, in a fixed order.
+    fileprivate var members: [String] {
+        let own = [(ItemMembers.created, "created"), (.done, "done"), (.status, "status"), (.text, "text")]
+        return own.filter { told.contains($0.0) }.map(\.1) + item.extra.members.map(\.name)
     }
 }

@@ -23,7 +23,8 @@ extension DecodedChange {
             )
         case .messageWithdrawn(let name, let version):
             Self.object("messageWithdrawn", name.json(["version": .string(version.description)]))
-        case .reactionsCleared(let name, let emoji): Self.object("reactionsCleared", name.json(["emoji": .text(emoji)]))
+        case .reactionsCleared(let name, let emoji, let user):
+            Self.object("reactionsCleared", name.json(["emoji": .text(emoji), "user": .text(user)]))
         case .reactionsStand(let name, let reactions):
             Self.object(
                 "reactions",
@@ -35,14 +36,9 @@ extension DecodedChange {
             )
         case .messageStands(let name, let message):
             Self.object("messageStands", message?.json ?? name.json())
-        case .channel(let channel):
-            Self.object(
-                "channel",
-                [
-                    "id": .string(channel.id), "name": .text(channel.name), "kind": .text(channel.kind),
-                    "guild": .text(channel.guild), "topic": .text(channel.topic),
-                ]
-            )
+        case .channel(let channel): Self.object("channel", channel.json)
+        case .channelPatched(let channel, let members):
+            Self.object("channel", channel.json.telling(members))
         case .channelNamed(let id, let guild):
             Self.object("channelNamed", ["id": .string(id), "guild": .text(guild)])
         case .channelDeleted(let id): Self.object("channelDeleted", ["id": .string(id)])
@@ -55,6 +51,8 @@ extension DecodedChange {
                 ["list": .string(list), "items": .array(items.map { .object($0.json()) }), "whole": .bool(isWhole)]
             )
         case .item(let list, let item): Self.object("item", item.json(list: list))
+        case .itemPatched(let list, let item, let members):
+            Self.object("item", item.json(list: list).telling(members))
         case .itemRemoved(let list, let id):
             Self.object("itemRemoved", ["list": .string(list), "id": .string(id)])
         case .session(let session):
@@ -112,6 +110,22 @@ extension DecodedChange.Message {
     }
 }
 
+extension DecodedChange.Channel {
+    fileprivate var json: JSONObject {
+        ["id": .string(id), "name": .text(name), "kind": .text(kind), "guild": .text(guild), "topic": .text(topic)]
+    }
+}
+
+extension JSONObject {
+    /// The object of a patch: with the names of the members that it tells, of which one without a value says that there is none.
+    fileprivate func telling(_ names: [String]) -> JSONObject {
+        var object = self
+        if !names.contains("done") { object["done"] = nil }
+        object["patches"] = .array(names.map { .string($0) })
+        return object
+    }
+}
+
 extension DecodedChange.Item {
     fileprivate func json(list: String? = nil) -> JSONObject {
         [
@@ -151,6 +165,8 @@ extension DecodedChange.Community {
             DecodedChange.object("presence", ["user": .string(user), "status": .string(status)])
         case .typing(let channel, let user):
             DecodedChange.object("typing", ["channel": .string(channel), "user": .string(user)])
+        case .typingEnded(let channel, let user):
+            DecodedChange.object("typingEnded", ["channel": .string(channel), "user": .string(user)])
         case .voice(let guild, let user, let channel):
             DecodedChange.object(
                 "voice",

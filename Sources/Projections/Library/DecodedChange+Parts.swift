@@ -89,6 +89,8 @@ extension DecodedChange {
         case presence(user: String, status: String)
         /// A user began to type.
         case typing(channel: String, user: String)
+        /// A user types no more.
+        case typingEnded(channel: String, user: String)
         /// A user is in this voice channel; `nil`: in none.
         case voice(guild: String, user: String, channel: String?)
         /// How far channels were read.

@@ -24,13 +24,15 @@ public enum DecodedChange: Hashable, Sendable {
     /// A version of a message was taken back.
     case messageWithdrawn(MessageName, version: Timestamp)
     /// All reactions to a message were taken away, or all of one emoji.
-    case reactionsCleared(MessageName, emoji: String?)
+    case reactionsCleared(MessageName, emoji: String?, user: String?)
     /// All reactions to a message were stated.
     case reactionsStand(MessageName, [Reaction])
     /// A branch was set to another commit, which has this version of a message (`nil`: none). Nobody wrote it just now.
     case messageStands(MessageName, Message?)
     /// A channel was stated whole.
     case channel(Channel)
+    /// Some members of a channel were stated: those that are listed.
+    case channelPatched(Channel, members: [String])
     /// Something else named a channel, and perhaps its guild.
     case channelNamed(String, guild: String?)
     /// A channel is gone, and its messages with it.
@@ -43,6 +45,8 @@ public enum DecodedChange: Hashable, Sendable {
     case items(list: String, [Item], isWhole: Bool)
     /// One item of a list was stated.
     case item(list: String, Item)
+    /// Some members of an item were stated: those that are listed. The list is `nil` if the event names none and no earlier one did.
+    case itemPatched(list: String?, Item, members: [String])
     /// One item left its list.
     case itemRemoved(list: String, id: String)
     /// A session's status was observed.

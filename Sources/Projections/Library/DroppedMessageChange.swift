@@ -175,11 +175,10 @@ extension DecodedChange {
         case .message(let version): [version.name]
         case .messageMoved(let from, let to, _, _): [from, to]
         case .messageDeleted(let name, _, _), .reaction(let name, _, _, _), .messageWithdrawn(let name, _),
-            .reactionsCleared(let name, _), .reactionsStand(let name, _), .messageStands(let name, _):
+            .reactionsCleared(let name, _, _), .reactionsStand(let name, _), .messageStands(let name, _):
             [name]
-        case .channel, .channelNamed, .channelDeleted, .channelStands, .community, .items, .item, .itemRemoved,
-            .session,
-            .sessionRemoved, .prompt, .promptUnreadable, .promptRemoved, .row:
+        case .channel, .channelPatched, .channelNamed, .channelDeleted, .channelStands, .community, .items, .item,
+            .itemPatched, .itemRemoved, .session, .sessionRemoved, .prompt, .promptUnreadable, .promptRemoved, .row:
             []
         }
     }

@@ -291,8 +291,8 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case snapshotRemovesNothing
     /// A connection that opens drops what was shown before.
     case openingDropsWhatIsShown
-    /// A patch replaces its message: the members that it does not name are gone.
-    case patchReplacesTheMessage
+    /// A patch replaces its message, channel or item: the members that it does not name are gone.
+    case patchReplacesTheWhole
     /// A deleted message, channel or item that is stated again comes back.
     case deletedComesBack
     /// A reply to a message that is not shown is dropped.
@@ -352,7 +352,7 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
             .answersReplaceLists:
             [.gateway, .gatewayAnswer]
         case .statedAgainIsAdded, .lateVersionReplaces, .deletionOfUnseenIsForgotten, .editOfUnseenMakesAMessage,
-            .snapshotRemovesNothing, .patchReplacesTheMessage, .deletedComesBack, .replyToMissingIsDropped,
+            .snapshotRemovesNothing, .patchReplacesTheWhole, .deletedComesBack, .replyToMissingIsDropped,
             .reactionsAreCounted, .messagesAreListedAsTheyCame, .deletionsAreIgnored, .editsAreIgnored,
             .openingDropsWhatIsShown, .answersCountUntilAReconnect:
             [.generic]

@@ -38,6 +38,9 @@ struct GenericClient: Codable, Sendable {
                 [.channel(.deleted(channel, cause: cause, permanence: .untilWritten))]
             case .item(.stated(let list, let item, _)) where context.rules.contains(.editsAreIgnored):
                 folds.items.place(of: EntityKey(.items, list, item.id), names: context.names) == nil ? [change] : []
+            case .item(.patched(var patch)): patched(&patch, folds.items, context)
+            case .channel(.patched(var patch)) where context.rules.contains(.patchReplacesTheWhole):
+                whole(&patch)
             default: [change]
             }
         if context.rules.contains(.openingDropsWhatIsShown) {
@@ -56,6 +59,20 @@ struct GenericClient: Codable, Sendable {
 }
 
 extension GenericClient {
+    private func patched(_ patch: inout ItemPatch, _ items: Items, _ context: FoldContext) -> [Change] {
+        let isShown = patch.home.map {
+            items.place(of: EntityKey(.items, $0, patch.item.id), names: context.names) != nil
+        }
+        if isShown ?? false, context.rules.contains(.editsAreIgnored) { return [] }
+        patch.isWhole = context.rules.contains(.patchReplacesTheWhole)
+        return [.item(.patched(patch))]
+    }
+
+    private func whole(_ patch: inout ChannelPatch) -> [Change] {
+        patch.isWhole = true
+        return [.channel(.patched(patch))]
+    }
+
     private mutating func seen(
         _ change: MessageChange,
         _ messages: Messages,
@@ -171,6 +188,8 @@ extension Change {
         case .channel(.stated(let fields)): EntityKey(.channels, fields.id)
         case .community(.memberStated(let guild, let user, _, _)): EntityKey(.members, guild, user)
         case .item(.stated(let list, let item, _)): EntityKey(.items, list, item.id)
+        case .channel(.patched(let patch)): EntityKey(.channels, patch.fields.id)
+        case .item(.patched(let patch)): EntityKey(.items, patch.list, patch.item.id)
         case .session(.observed(let fields)): EntityKey(.sessions, fields.id)
         default: nil
         }

@@ -146,9 +146,14 @@ extension ChangeBuilder {
         reaction(.remove, emoji, user, message, channel, nil)
     }
 
-    /// All reactions to a message are taken away, or all of one emoji.
-    public mutating func clearReactions(_ emoji: String? = nil, to message: String, in channel: String) {
-        reaction(.clear, emoji, nil, message, channel, nil)
+    /// All reactions to a message are taken away, or all of one emoji, or of one user.
+    public mutating func clearReactions(
+        _ emoji: String? = nil,
+        by user: String? = nil,
+        to message: String,
+        in channel: String
+    ) {
+        reaction(.clear, emoji, user, message, channel, nil)
     }
 
     private mutating func reaction(

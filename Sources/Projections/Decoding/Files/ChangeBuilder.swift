@@ -69,6 +69,21 @@ public struct ChangeBuilder: ~Copyable {
         channel(.replace, id, name, kind, topic, version, set)
     }
 
+    /// States some members of a channel; the others stay. A channel that is gone stays gone. A version older than the known one
+    /// changes nothing.
+    ///
+    /// - Parameter cleared: the members `name`, `kind` and `topic` that have no value any more.
+    public mutating func patchChannel(
+        _ id: String,
+        name: String? = nil,
+        kind: String? = nil,
+        topic: String? = nil,
+        version: Timestamp? = nil,
+        cleared: Set<String> = []
+    ) {
+        channel(.patch, id, name, kind, topic, version, nil, cleared: cleared)
+    }
+
     /// The channel is gone, and its messages with it; for ever, or until it is stated again.
     public mutating func deleteChannel(_ id: String, isForEver: Bool = false, in set: ThingSet? = nil) {
         var effect = EffectText(.delete, .channel)
@@ -84,7 +99,8 @@ public struct ChangeBuilder: ~Copyable {
         _ kind: String?,
         _ topic: String?,
         _ version: Timestamp?,
-        _ set: ThingSet?
+        _ set: ThingSet?,
+        cleared: Set<String> = []
     ) {
         var effect = EffectText(operation, .channel)
         effect.ids = ["id": .text(id)]
@@ -92,8 +108,14 @@ public struct ChangeBuilder: ~Copyable {
         effect.state("kind", kind)
         effect.state("topic", topic)
         effect.state("version", version)
+        for member in cleared { effect.state(member, json: .null) }
         effect.set = set
         apply(effect)
+    }
+
+    /// States a user's name in a scope until `replaceUser` has stated it.
+    public mutating func makeUser(_ id: String, name: String?, scope: String? = nil, in set: ThingSet? = nil) {
+        user(.make, id, name, scope, nil, set)
     }
 
     /// States a user's name in a scope, such as a channel; without one for the whole source. A version older than the known one
@@ -105,7 +127,18 @@ public struct ChangeBuilder: ~Copyable {
         version: Timestamp? = nil,
         in set: ThingSet? = nil
     ) {
-        var effect = EffectText(.replace, .user)
+        user(.replace, id, name, scope, version, set)
+    }
+
+    private mutating func user(
+        _ operation: DecoderEffect.Operation,
+        _ id: String,
+        _ name: String?,
+        _ scope: String?,
+        _ version: Timestamp?,
+        _ set: ThingSet?
+    ) {
+        var effect = EffectText(operation, .user)
         effect.ids = ["id": .text(id)]
         if let scope { effect.ids["scope"] = .text(scope) }
         effect.state("name", name)
@@ -156,6 +189,13 @@ public struct ChangeBuilder: ~Copyable {
         apply(effect)
     }
 
+    /// A user types in a channel no more.
+    public mutating func endTyping(_ user: String, in channel: String) {
+        var effect = EffectText(.delete, .typing)
+        effect.ids = ["user": .text(user), "channel": .text(channel)]
+        apply(effect)
+    }
+
     /// States a user's status, such as `online`.
     public mutating func presence(_ user: String, status: String) {
         var effect = EffectText(.replace, .presence)
@@ -164,66 +204,5 @@ public struct ChangeBuilder: ~Copyable {
         apply(effect)
     }
 
-    // MARK: - Items
-
-    /// States an item whole. An older version than the known one changes nothing.
-    public mutating func replace(_ item: ItemStatement, in set: ThingSet? = nil) {
-        var effect = EffectText(.replace, .item)
-        effect.ids = ["list": .text(item.list), "id": .text(item.id)]
-        effect.state("text", item.text)
-        effect.state("status", item.status)
-        effect.state("created", item.created)
-        effect.state("version", item.version)
-        effect.state("done", json: .bool(item.isDone))
-        for member in item.extra.members { effect.state(member.name, json: member.value) }
-        effect.set = set
-        apply(effect)
-    }
-
-    /// The item is gone; for ever, or until it is stated again.
-    public mutating func deleteItem(
-        _ id: String,
-        list: String,
-        version: Timestamp? = nil,
-        isForEver: Bool = true,
-        in set: ThingSet? = nil
-    ) {
-        var effect = EffectText(.delete, .item)
-        effect.ids = ["list": .text(list), "id": .text(id)]
-        effect.state("version", version)
-        (effect.isForEver, effect.set) = (isForEver, set)
-        apply(effect)
-    }
-
     mutating func apply(_ effect: EffectText) { effect.apply(to: &run) }
-}
-
-/// What an event says of an item.
-public struct ItemStatement: Sendable {
-    /// The ids of the list and of the item, which is one thing in whatever list it is.
-    public var list, id: String
-    /// The text, the status in the remote's words, and when it was made, as the remote writes it.
-    public var text, status, created: String?
-    /// Whether it is done.
-    public var isDone: Bool
-    /// The time that orders the versions of the item.
-    public var version: Timestamp?
-    /// Further members, of those that decoder files know: `order`, `parent`, `section`, `assignee`, `due`, `labels` and
-    /// `doneAt`; others are passed over.
-    public var extra: JSONObject
-
-    /// States an item.
-    public init(
-        list: String,
-        id: String,
-        text: String? = nil,
-        isDone: Bool = false,
-        status: String? = nil,
-        created: String? = nil,
-        version: Timestamp? = nil,
-        extra: JSONObject = JSONObject()
-    ) {
-        (self.list, self.id, self.text, self.isDone) = (list, id, text, isDone)
-        (self.status, self.created, self.version, self.extra) = (status, created, version, extra)
-    }
 }

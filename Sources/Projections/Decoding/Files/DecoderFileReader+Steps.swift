@@ -102,9 +102,9 @@ extension DecoderFileReader {
             )
         }
         let lacking = subject.ids.filter { id in
-            ids[id.text] == nil && inner[id.text] == nil && !subject.optionalIDs.contains(id)
+            ids[id.text] == nil && inner[id.text] == nil && !subject.optionalIDs(of: operation).contains(id)
         }
-        if let id = lacking.first, operation != .clear || id == .channel || id == .id {
+        if let id = lacking.first {
             throw DecoderFileError(
                 members.line(name),
                 "the \(subjectName) has no \(id): write it in at or in its shape"
@@ -125,7 +125,7 @@ extension DecoderFileReader {
             outerMembers: DecoderValues(outer),
             changes: try members.texts("changes", of: memberNames).map { Set($0.compactMap { DecoderName($0) }) },
             needs: try members.texts("needs", of: memberNames)?.compactMap { DecoderName($0) }
-                ?? (subject == .message ? [.content] : []),
+                ?? (subject == .message ? [.content] : subject == .item ? [.text] : []),
             set: try set(members),
             reactions: try members["reactions"].map { node throws(DecoderFileError) in try reactions(node) },
             columns: try members["columns"].map { node throws(DecoderFileError) in try value(node) },

@@ -174,7 +174,9 @@ extension DecoderRun {
         guard let channel = id(.channel, reader, line), let message = id(.id, reader, line) else { return }
         let key = MessageKey(channel: channel, id: message)
         if reader.effect.operation == .clear {
-            return changes.append(.message(.reactions(key, .cleared(emoji: reader.id(.emoji)))))
+            let user = reader.effect.names(.user) ? id(.user, reader, line) : nil
+            if user == nil, reader.effect.names(.user) { return }
+            return changes.append(.message(.reactions(key, .cleared(emoji: reader.id(.emoji), user: user))))
         }
         guard let user = id(.user, reader, line) else { return }
         guard let emoji = reader.id(.emoji) else { return issue("the reaction has no emoji", line) }

@@ -1,40 +1,49 @@
 import EventLog
 
-/// Channels, users, items, sessions and places.
+/// Channels, users, sessions and places.
 extension DecoderRun {
     mutating func channel(_ reader: EffectReader, _ line: Int?) {
         guard let id = id(.id, reader, line) else { return }
         let effect = reader.effect
-        if effect.operation == .make, decoder.stated.contains(id) { return }
-        guard counts(reader, MessageKey(channel: id, id: .none), line) else { return }
-        if effect.operation == .replace { decoder.stated.insert(id) }
-        note(reader, id, .none)
+        let key = MessageKey(channel: id, id: .none)
+        if isStated(key, effect) { return }
+        guard counts(reader, key, line) else { return }
+        noteStated(key, effect)
+        if effect.operation == .patch { stay(reader, id, .none) } else { note(reader, id, .none) }
         if effect.operation == .delete {
             let permanence: Permanence = effect.isForEver ? .forever : .untilWritten
             return changes.append(.channel(.deleted(id, cause: .channelDeleted, permanence: permanence)))
         }
+        let (name, kind, topic) = (reader.text(.name), reader.text(.kind), reader.text(.topic))
         var details = ChannelFields.Details()
-        details.topic = reader.text(.topic).known
-        changes.append(
-            .channel(
-                .stated(
-                    ChannelFields(
-                        id: id,
-                        name: reader.text(.name).known,
-                        kind: reader.text(.kind).known,
-                        guild: reader.id(.guild).map { context.names.id($0) },
-                        details: details
-                    )
-                )
-            )
+        details.topic = topic.known
+        let fields = ChannelFields(
+            id: id,
+            name: name.known,
+            kind: kind.known,
+            guild: reader.id(.guild).map { context.names.id($0) },
+            details: details
         )
+        guard effect.operation == .patch else { return changes.append(.channel(.stated(fields))) }
+        for (member, isFault) in [("name", name.isFault), ("kind", kind.isFault), ("topic", topic.isFault)]
+        where isFault {
+            return issue("the channel's \(member) has another type", line)
+        }
+        var told: ChannelMembers = []
+        if name.isStated { told.insert(.name) }
+        if kind.isStated { told.insert(.kind) }
+        if topic.isStated { told.insert(.topic) }
+        changes.append(.channel(.patched(ChannelPatch(fields: fields, told: told))))
     }
 
     mutating func user(_ reader: EffectReader, _ line: Int?) {
         guard let id = id(.id, reader, line) else { return }
         // Users of the whole source have the source's scope, whose name is empty in no remote.
         let scope = context.names.id(reader.id(.scope) ?? DecoderRun.wholeScope)
-        guard counts(reader, MessageKey(channel: scope, id: id), line) else { return }
+        let key = MessageKey(channel: scope, id: id)
+        if isStated(key, reader.effect) { return }
+        guard counts(reader, key, line) else { return }
+        noteStated(key, reader.effect)
         note(reader, scope, id)
         guard reader.effect.operation != .delete else {
             return changes.append(.community(.memberRemoved(guild: scope, user: id)))
@@ -42,6 +51,17 @@ extension DecoderRun {
         changes.append(
             .community(.memberStated(guild: scope, user: id, nickname: reader.text(.name).known, roles: []))
         )
+    }
+
+    /// Whether the effect makes a channel or user that a `replace` has stated, and so changes nothing.
+    private func isStated(_ key: MessageKey, _ effect: DecoderEffect) -> Bool {
+        guard effect.operation == .make else { return false }
+        return decoder.stated[key] != nil
+    }
+
+    private func noteStated(_ key: MessageKey, _ effect: DecoderEffect) {
+        guard effect.operation == .replace, decoder.stated[key] == nil else { return }
+        decoder.stated[key] = context.event.sequence.rawValue
     }
 
     /// Whether a statement of a channel or user is no older than the known one. One without a version always counts.
@@ -64,74 +84,6 @@ extension DecoderRun {
 
     /// The scope of users that are known to the whole source.
     static let wholeScope = "everyone"
-
-    mutating func item(_ reader: EffectReader, _ line: Int?) {
-        guard let list = id(.list, reader, line), let id = id(.id, reader, line) else { return }
-        let effect = reader.effect
-        let version = reader.time(.version)
-        stay(reader, id, .none)
-        if case .fault = version { return issue("the item's version is no time", line) }
-        let done = reader.value(.done)
-        guard let isDone = effect.operation == .delete ? false : done.map({ Self.truth($0) }) ?? false else {
-            return issue("the item's done has another type", line)
-        }
-        let known = decoder.items[id]
-        if let known, known.sequence < context.event.sequence.rawValue {
-            // Deleted for ever, or an older version.
-            if known.isGone, !context.rules.contains(.deletedComesBack) { return }
-            let takesLate = context.rules.contains(.lateVersionReplaces)
-            if let older = known.version, let newer = version.known, newer < older, !takesLate { return }
-        }
-        let isUnseen = known?.isLeftOut ?? true
-        let isForgotten = isUnseen && context.rules.contains(.deletionOfUnseenIsForgotten)
-        if effect.operation == .delete, isForgotten { return }
-        // An item may move to another list and is the same thing of its set.
-        note(reader, id, .none)
-        if let known, !known.isLeftOut, known.list != list || effect.operation == .delete {
-            changes.append(.item(.removed(list: known.list, id: id)))
-        }
-        let (isGone, sequence) = (effect.operation == .delete && effect.isForEver, context.event.sequence.rawValue)
-        decoder.items[id] = FileDecoder.ItemMemory(
-            list: list,
-            // No version of an item counts once the item is gone for ever.
-            version: isGone ? nil : version.known ?? known?.version,
-            isGone: isGone,
-            versionSequence: version.known == nil ? known?.versionSequence ?? sequence : sequence,
-            sequence: sequence
-        )
-        if effect.operation == .delete { return }
-        let members = effect.subject.members.filter { ![.text, .done, .status, .created, .version].contains($0) }
-        var extra: [JSONObject.Member] = []
-        for name in members {
-            guard let value = reader.value(name), value != .null else { continue }
-            extra.append(JSONObject.Member(name: name.text, value: value))
-        }
-        changes.append(
-            .item(
-                .stated(
-                    list: list,
-                    item: ItemFields(
-                        id: id,
-                        text: reader.text(.text).known,
-                        done: isDone,
-                        status: reader.text(.status).known,
-                        created: reader.text(.created).known,
-                        extra: JSONObject(members: extra)
-                    )
-                )
-            )
-        )
-    }
-
-    /// Whether a value says that an item is done: a truth value, or one written as 0, 1, true or false; `nil` for anything else.
-    private static func truth(_ value: JSONValue) -> Bool? {
-        switch value.writtenText {
-        case "true", "1": true
-        case "false", "0", "": false
-        case nil where value == .null: false
-        default: nil
-        }
-    }
 
     mutating func session(_ reader: EffectReader, _ line: Int?) {
         guard let id = id(.id, reader, line) else { return }

@@ -187,7 +187,8 @@ struct DecoderRun {
         case .row: row(reader, line)
         case .typing:
             guard let channel = id(.channel, reader, line), let user = id(.user, reader, line) else { return }
-            changes.append(.community(.typing(channel: channel, user: user)))
+            let change = reader.effect.operation == .delete ? TypingChange.ends : .begins
+            changes.append(.community(.typing(channel: channel, user: user, change)))
         case .presence:
             guard let user = id(.user, reader, line) else { return }
             guard let status = reader.text(.status).known else { return issue("the presence has no status", line) }
@@ -247,7 +248,7 @@ struct DecoderRun {
                     : context.names.precedes(left.first, right.first)
             }
             for member in gone {
-                decoder.sets.remove(member, from: name, at: context.event.sequence.rawValue)
+                decoder.sets.leaveOut(member, of: name, at: context.event.sequence.rawValue)
                 changes.append(contentsOf: removal(of: member))
             }
         }
@@ -263,8 +264,8 @@ struct DecoderRun {
             return [.channel(.deleted(member.first, cause: .leftOut, permanence: .untilWritten))]
         case .user?: return [.community(.memberRemoved(guild: member.first, user: member.second))]
         case .item?:
-            guard let item = decoder.items[member.first], !item.isGone, !item.isLeftOut else { return [] }
-            decoder.items[member.first]?.isLeftOut = true
+            guard let item = decoder.items[member.first], !item.isGone, !item.isAbsent else { return [] }
+            decoder.items[member.first]?.isAbsent = true
             decoder.items[member.first]?.sequence = context.event.sequence.rawValue
             return [.item(.removed(list: item.list, id: member.first))]
         case .row?:

@@ -18,6 +18,7 @@ struct DecoderScope {
         /// The value; `nil` for anything else.
         var known: Value? { if case .value(let value) = self { value } else { nil } }
         var isStated: Bool { if case .unstated = self { false } else { true } }
+        var isFault: Bool { if case .fault = self { true } else { false } }
     }
 
     /// A value that the steps have entered.

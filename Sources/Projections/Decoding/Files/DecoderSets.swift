@@ -28,10 +28,12 @@ struct DecoderSets: Codable, Sendable {
     private var members: [Name: [Member: UInt64]] = [:]
     /// The things that are in a set no more, with the event that took each out.
     private var left: [Name: [Member: UInt64]] = [:]
+    /// The last statements of the things that snapshots left out: without them a thing would not be in its set when the snapshot comes.
+    private var statements: Set<UInt64> = []
     /// The scope in which a thing is, of sets that scopes divide. Follows from `members`, so it is not saved.
     private var scopes: [Home: ExactText] = [:]
 
-    private enum CodingKeys: CodingKey { case members, left }
+    private enum CodingKeys: CodingKey { case members, left, statements }
 
     init() {}
 
@@ -39,6 +41,7 @@ struct DecoderSets: Codable, Sendable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         members = try container.decode([Name: [Member: UInt64]].self, forKey: .members)
         left = try container.decode([Name: [Member: UInt64]].self, forKey: .left)
+        statements = try container.decode(Set<UInt64>.self, forKey: .statements)
         for (name, things) in members where !name.scope.string.isEmpty {
             for member in things.keys { scopes[Home(set: name.name, member: member)] = name.scope }
         }
@@ -63,17 +66,24 @@ struct DecoderSets: Codable, Sendable {
         if let home { scopes[home] = name.scope }
     }
 
-    /// Notes that a thing is in the set no more.
+    /// Notes that a thing is in the set no more. Of one that is not in it, nothing is noted: it left before.
     mutating func remove(_ member: Member, from name: Name, at sequence: UInt64) {
-        members[name]?[member] = nil
+        guard members[name]?.removeValue(forKey: member) != nil else { return }
         let home = Home(set: name.name, member: member)
         if scopes[home] == name.scope { scopes[home] = nil }
         left[name, default: [:]][member] = max(left[name]?[member] ?? 0, sequence)
     }
 
+    /// Notes that a snapshot leaves a thing of the set out.
+    mutating func leaveOut(_ member: Member, of name: Name, at sequence: UInt64) {
+        if let statement = members[name]?[member] { statements.insert(statement) }
+        remove(member, from: name, at: sequence)
+    }
+
     // MARK: - Compactions
 
     func collectNeeded(into sequences: inout SequenceSet) {
+        for sequence in statements { sequences.insert(sequence) }
         for members in members.values { for sequence in members.values { sequences.insert(sequence) } }
     }
 

@@ -104,6 +104,11 @@ final class DecoderEffect: Sendable {
     }
 }
 
+extension DecoderEffect {
+    /// Whether the file gives a part of the thing's name.
+    func names(_ id: DecoderName) -> Bool { ids[id] != nil || members[id] != nil }
+}
+
 /// The list or object of reactions to a message.
 struct DecoderReactions: Sendable {
     let each: DecoderPlace
@@ -130,11 +135,14 @@ extension DecoderEffect.Subject {
         }
     }
 
-    var optionalIDs: [DecoderName] {
-        switch self {
-        case .channel: [.guild]
-        case .user: [.scope]
-        case .place: [.before, .mark]
+    /// The parts that an effect may leave out.
+    func optionalIDs(of operation: DecoderEffect.Operation) -> [DecoderName] {
+        switch (self, operation) {
+        case (.channel, _): [.guild]
+        case (.user, _): [.scope]
+        case (.place, _): [.before, .mark]
+        case (.item, .patch), (.item, .delete): [.list]
+        case (.reaction, .clear): [.user, .emoji]
         default: []
         }
     }
@@ -165,10 +173,11 @@ extension DecoderEffect.Subject {
         switch self {
         case .message: [.make, .patch, .replace, .append, .edit, .delete]
         case .event: [.retract]
-        case .channel: [.make, .replace, .delete]
-        case .user, .item, .session: [.replace, .delete]
+        case .channel, .item: [.make, .patch, .replace, .delete]
+        case .user: [.make, .replace, .delete]
+        case .session, .typing: [.replace, .delete]
         case .reaction: [.add, .remove, .clear]
-        case .typing, .presence: [.replace]
+        case .presence: [.replace]
         case .place: [.add]
         case .row: [.make, .patch, .replace, .delete]
         }

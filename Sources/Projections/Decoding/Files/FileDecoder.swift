@@ -15,8 +15,8 @@ struct FileDecoder: SourceDecoder {
         var version: Timestamp?
         /// Whether it was deleted for ever.
         var isGone = false
-        /// Whether a snapshot left it out; its version then still counts.
-        var isLeftOut = false
+        /// Whether a snapshot left it out, or it was deleted until it is stated; its version then still counts.
+        var isAbsent = false
         /// The event that gave the version.
         var versionSequence: UInt64
         /// The last event that stated, deleted or left out the item.
@@ -57,8 +57,9 @@ struct FileDecoder: SourceDecoder {
     var rows: [MessageKey: RowMemory] = [:]
     /// The newest version of each channel and user that has one: of a channel by its id and none, of a user by scope and id.
     var versions: [MessageKey: RowMemory] = [:]
-    /// The channels that were stated as a whole, for rules that state others only until then.
-    var stated: Set<EntityID> = []
+    /// The channels and users that were stated as a whole, by their keys in `versions`, with the event that stated each first:
+    /// rules that make others do so only until then.
+    var stated: [MessageKey: UInt64] = [:]
     /// What events with ids of their own did, and what waits for a message that they name.
     var relations = DecoderRelations()
     /// The values that `keep` stored, and what a registered decoder remembers.
@@ -111,7 +112,7 @@ struct FileDecoder: SourceDecoder {
 
     /// Forgets what was seen and stated, as a client does that begins anew. What was deleted for ever stays so.
     mutating func forget() {
-        (seen, sessions, sets, stated) = (DecoderSeenKeys(), DecoderSessions(), DecoderSets(), [])
+        (seen, sessions, sets, stated) = (DecoderSeenKeys(), DecoderSessions(), DecoderSets(), [:])
         items = items.filter { $0.value.isGone }
     }
 
@@ -268,6 +269,7 @@ struct FileDecoder: SourceDecoder {
             if item.version != nil { sequences.insert(item.versionSequence) }
         }
         for memory in [rows.values, versions.values].joined() { sequences.insert(memory.sequence) }
+        for sequence in stated.values { sequences.insert(sequence) }
         relations.collectNeeded(into: &sequences)
         kept.collectNeeded(into: &sequences)
         for run in unread { for sequence in run[0]...run[1] { sequences.insert(sequence) } }
@@ -278,7 +280,9 @@ struct FileDecoder: SourceDecoder {
         sets.normalForm(names: names, into: take)
         take(relations.waitingForm(names))
         if let form = kept.normalForm { take(form) }
-        take(.array(stated.map { names.text($0) }.sorted(by: ExactText.precedes).map { .string($0) }))
+        for key in stated.keys.sorted(by: { $0.precedes($1, names) }) {
+            take(.array([.string(names.text(key.channel)), .string(names.text(key.id))]))
+        }
         for memories in [rows, versions] {
             for (key, memory) in memories.sorted(by: { $0.key.precedes($1.key, names) }) {
                 let version = memory.version?.normalForm ?? .null
@@ -290,7 +294,7 @@ struct FileDecoder: SourceDecoder {
             take(
                 .array([
                     .string(id), .string(names.text(item.list)), item.version?.normalForm ?? .null,
-                    .bool(item.isGone), .bool(item.isLeftOut),
+                    .bool(item.isGone), .bool(item.isAbsent),
                 ])
             )
         }

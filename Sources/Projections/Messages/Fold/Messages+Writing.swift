@@ -63,7 +63,7 @@ extension Messages {
             if case .deleted(let end) = known.standing, end.permanence == .untilWritten { return .asItIs }
             return .changesNothing
         }
-        let isReplaced = rules.contains(.patchReplacesTheMessage)
+        let isReplaced = rules.contains(.patchReplacesTheWhole)
         var (patched, saying) = (write, isReplaced ? write.saying : current.saying)
         if members.contains(.author) { saying.author = write.saying.author }
         if members.contains(.authorName) { saying.authorName = write.saying.authorName }
@@ -95,9 +95,9 @@ extension Messages {
         guard let place = store.place(of: key), state(at: place) == .live else { return }
         let sequence = context.event.sequence.rawValue
         var wanted: [(emoji: String, user: EntityID, isPresent: Bool)] = []
-        // The event that took all away stands for those that it took, whether or not their own events are known: so a
-        // compaction keeps it.
-        var whole: String?
+        // The event that took all away, or all of one emoji or user, stands for those that it took, whether or not their own
+        // events are known: so a compaction keeps it.
+        var whole: (emoji: String, user: EntityID)?
         func known() -> [(emoji: String, user: EntityID)] {
             store.sortedReactions(at: place, context.names).filter(\.isPresent).map {
                 (emoji: store.reactions.emojis.text($0.emoji), user: $0.user)
@@ -105,14 +105,15 @@ extension Messages {
         }
         switch change {
         case .set(let reaction, let isPresent): wanted = [(reaction.emoji, reaction.user, isPresent)]
-        case .cleared(let emoji):
-            whole = emoji ?? ""
+        case .cleared(let emoji, let user):
+            whole = (emoji ?? "", user ?? .none)
             for reaction in known() where emoji.map({ ExactText.areSame($0, reaction.emoji) }) ?? true {
+                if let user, user != reaction.user { continue }
                 wanted.append((reaction.emoji, reaction.user, false))
             }
         case .stand(let reactions, let statement):
             guard counts(statement, at: place, context) else { return }
-            whole = ""
+            whole = ("", .none)
             var stated: Set<[EntityID]> = []
             var names = Names()
             for reaction in reactions { stated.insert([names.id(reaction.emoji), reaction.user]) }
@@ -132,7 +133,9 @@ extension Messages {
             )
             changes = changes || isNew
         }
-        if let whole { _ = store.react(at: place, emoji: whole, user: .none, isPresent: false, sequence: sequence) }
+        if let (emoji, user) = whole {
+            _ = store.react(at: place, emoji: emoji, user: user, isPresent: false, sequence: sequence)
+        }
         if changes { touch(key, in: &context) }
     }
 
