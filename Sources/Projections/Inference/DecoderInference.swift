@@ -50,20 +50,16 @@ public struct DecoderInference: Sendable {
     /// - Throws: `DecoderFileError` if the proposal is no file, which is a fault of this program.
     public func proposal(name: String) throws(DecoderFileError) -> Proposal? {
         let finder = InferenceFinder(events)
-        let rules = finder.rules.prefix(64)
-        guard rules.contains(where: { $0.effects.contains { ["message", "item"].contains($0.subject) } }) else {
+        let rules = readable(finder, name)
+        guard
+            rules.contains(where: { $0.all.flatMap(\.effects).contains { ["message", "item"].contains($0.subject) } })
+        else {
             return nil
         }
-        let writer = InferredFile(
-            name: name,
-            rules: Array(rules),
-            ordersByCreation: finder.ordersByCreation,
-            sampled: sampledCount,
-            of: eventCount
-        )
+        let writer = file(of: rules, finder, name)
         let draft = try DecoderFile(writer.text(gives: [:]))
         var gives: [Int: JSONValue] = [:]
-        let places = writer.sampledRules
+        let places = writer.sampleIndices
         let samples = draft.samples
         let faults = Dictionary(
             draft.sampleFaults().map { ($0.line, $0.gives) },
@@ -71,6 +67,39 @@ public struct DecoderInference: Sendable {
         )
         for (place, sample) in zip(places, samples) { gives[place] = faults[sample.line] }
         let file = try DecoderFile(writer.text(gives: gives))
-        return Proposal(file: file, reasons: rules.flatMap { $0.effects.map(\.reason) }.map(InferenceText.comment))
+        return Proposal(
+            file: file,
+            reasons: rules.flatMap { $0.all.flatMap(\.effects).map(\.reason) }.map(InferenceText.comment)
+        )
+    }
+
+    private func file(of rules: [InferredRule], _ finder: InferenceFinder, _ name: String) -> InferredFile {
+        InferredFile(
+            name: name,
+            rules: rules,
+            ordersByCreation: finder.ordersByCreation,
+            sampled: sampledCount,
+            of: eventCount
+        )
+    }
+
+    /// The first rules that a file may have, by the limits of files.
+    private func readable(_ finder: InferenceFinder, _ name: String) -> [InferredRule] {
+        var (rules, byteCount, stepCount): ([InferredRule], Int, Int) = ([], 0, 0)
+        for rule in finder.rules.prefix(64) {
+            let text = file(of: [rule], finder, name).text(gives: [:])
+            let steps = rule.all.reduce(0) { $0 + 1 + $1.effects.count }
+            // Half of what a file may have: what the samples give comes besides.
+            guard byteCount + text.utf8.count <= 128 << 10, stepCount + steps <= 256 else { continue }
+            (byteCount, stepCount) = (byteCount + text.utf8.count, stepCount + steps)
+            rules.append(rule)
+        }
+        if isFile(rules, finder, name) { return rules }
+        return rules.filter { isFile([$0], finder, name) }
+    }
+
+    /// Whether rules make a file that can be read.
+    private func isFile(_ rules: [InferredRule], _ finder: InferenceFinder, _ name: String) -> Bool {
+        (try? DecoderFile(file(of: rules, finder, name).text(gives: [:]))) != nil
     }
 }

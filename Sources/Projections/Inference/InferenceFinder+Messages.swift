@@ -4,28 +4,58 @@ import Kinds
 
 /// What happens to messages that were found: reactions, deletions, edits.
 extension InferenceFinder {
-    /// The share of a member's values that are ids of messages known before, in percent.
-    func share(_ place: InferenceMembers, _ statistics: InferenceStatistics) -> Int {
+    /// The share of a value's ids that are those of messages known before, in percent.
+    func share(_ value: InferenceValue, _ path: InferencePath, _ statistics: InferenceStatistics) -> Int {
         var (count, known) = (0, 0)
         for instance in statistics.instances {
-            guard let id = instance.value.value(at: place)?.idText else { continue }
+            guard let id = instance.read(value, path)?.idText else { continue }
             count += 1
-            if let first = firstEvents[id], first < instance.event { known += 1 }
+            if let first = firstEvents[id], first < instance.order { known += 1 }
         }
         return count == 0 || count * 2 < statistics.instances.count ? 0 : known * 100 / count
     }
 
-    /// The member of a path's objects whose values are mostly ids of known messages.
-    func knownID(_ statistics: InferenceStatistics) -> InferenceMembers? {
-        let fit = statistics.places.map { (place: $0, share: share($0, statistics)) }.filter { $0.share >= 50 }
-        return fit.max { ($0.share, $1.place.count) < ($1.share, $0.place.count) }?.place
+    /// Where mostly ids of known messages are: in a path's objects, or around them.
+    func knownID(_ index: Int, _ path: InferencePath, _ statistics: InferenceStatistics) -> InferenceValue? {
+        let count = path.steps.count
+        let fit = statistics.places.map { (place: $0, share: share(.place(count, $0), path, statistics)) }
+            .filter { $0.share >= 50 }
+        if let own = fit.max(by: { ($0.share, $1.place.count) < ($1.share, $0.place.count) }) {
+            return .place(count, own.place)
+        }
+        return outerIDs(index, path).first { share($0, path, statistics) >= 50 }
+    }
+
+    /// Where the id of an object may be outside of it, from the nearest: the name of the member that it is, a member of what
+    /// it lies in, the last part of a path beside it.
+    func outerIDs(_ index: Int, _ path: InferencePath) -> [InferenceValue] {
+        let group = groups[index]
+        guard let instances = walks[index].instances[path]?.prefix(200) else { return [] }
+        var values: [InferenceValue] = []
+        for count in path.steps.indices.reversed() {
+            if path.steps[count] == .members { values.append(.key(count + 1)) }
+            for name in InferenceNames.outerID {
+                let around =
+                    instances.first.flatMap { $0.way.indices.contains(count) ? $0.way[count].parts : nil } ?? []
+                for part in around.prefix(60) where InferenceNames.plain(part.name) == name && part.value.idText != nil
+                {
+                    values.append(.place(count, [part.name]))
+                }
+            }
+        }
+        for outer in lineage(index) where endsWithID(outer) {
+            guard let part = groups[outer].part("id") else { continue }
+            let isHere = outer == index && path.levelCount == group.base.levelCount
+            values.insert(part, at: isHere ? 0 : values.count)
+        }
+        return values
     }
 
     func paths(_ index: Int) -> [(path: InferencePath, statistics: InferenceStatistics)] {
         walks[index].paths.enumerated().sorted {
             ($0.element.steps.count, $0.offset) < ($1.element.steps.count, $1.offset)
         }
-        .compactMap { _, path in walks[index].instances[path].map { (path, InferenceStatistics($0)) } }
+        .compactMap { _, path in walks[index].instances[path].map { (path, statistics(index, path, $0)) } }
     }
 
     func reaction(_ index: Int) -> InferredEffect? {
@@ -39,22 +69,24 @@ extension InferenceFinder {
                         $1.textCount > 0
                     }
                 ),
-                let id = knownID(statistics)
+                let id = knownID(index, path, statistics)
             else { continue }
             let isGone = !words.isDisjoint(with: InferenceNames.deletes.union(["unreact", "unlike"]))
-            let user = statistics.first(InferenceNames.author, within: InferenceNames.id) { place, _ in place != id }
+            let user = statistics.first(InferenceNames.author, within: InferenceNames.id) { place, _ in
+                .place(path.steps.count, place) != id
+            }
             if user == nil, !isGone { continue }
             var effect = InferredEffect(
                 verb: user == nil ? "clear" : isGone ? "remove" : "add",
                 subject: "reaction",
                 path: path,
-                reason: "\(groups[index].events.count) events; \(InferenceText.pointer(id)) is the id of a message, "
+                reason: "\(groups[index].count); \(Self.text(id)) is the id of a message, "
                     + "\(InferenceText.pointer(emoji)) an emoji",
                 instances: statistics.instances
             )
             let here = path.steps.count
-            let taken = [id, emoji] + [user].compactMap(\.self)
-            effect.at = [("channel", channel(index, path, statistics, besides: taken)), ("id", .place(here, id))]
+            let taken = [emoji] + [id.members, user].compactMap(\.self)
+            effect.at = [("channel", channel(index, path, statistics, besides: taken, id: id)), ("id", id)]
             if let user { effect.at.append(("user", .place(here, user))) }
             effect.at.append(("emoji", .place(here, emoji)))
             return effect
@@ -64,32 +96,40 @@ extension InferenceFinder {
 
     func deletion(_ index: Int) -> InferredEffect? {
         let group = groups[index]
-        guard group.key.path.isEmpty, group.words.isDisjoint(with: InferenceNames.others) else { return nil }
+        guard group.key.path.isEmpty || group.parent != nil, group.words.isDisjoint(with: InferenceNames.others) else {
+            return nil
+        }
         let isNamed = isDeletion(group)
         let why = isNamed ? "its name says a deletion, and " : "no text, no user, and "
-        for (path, statistics) in paths(index) {
-            if !isNamed, !looksBare(statistics) { continue }
-            if let id = knownID(statistics), isNamed || !comesAgain(id, statistics) {
-                return deletion(index, path, statistics, .place(path.steps.count, id), id, why)
+        let bare = paths(index).filter { isNamed || looksBare($1) }
+        // Nearest to the id, since the channel is looked for from there.
+        for nearest in [1, 2] {
+            for (path, statistics) in bare {
+                guard let id = knownID(index, path, statistics), (id.members?.count ?? 1) <= nearest else { continue }
+                if isNamed || !comesAgain(id, path, statistics) { return deletion(index, path, statistics, id, why) }
             }
-            for place in statistics.places {
-                guard let lists = statistics.members[place]?.lists, !lists.isEmpty, isNamed else { continue }
-                let ids = lists.flatMap(\.self)
-                guard !ids.isEmpty, ids.count(where: { firstEvents[$0] != nil }) * 2 >= ids.count else { continue }
-                let list = InferencePath(steps: path.steps + place.map { .member($0) } + [.elements])
-                let instances = statistics.instances.flatMap { instance -> [InferenceInstance] in
-                    guard place.count == 1, let value = instance.value.value(at: place) else { return [] }
-                    return (value.array ?? []).prefix(8).map {
-                        InferenceInstance(
-                            event: instance.event,
-                            value: $0,
-                            way: instance.way + [instance.value, value]
-                        )
-                    }
-                }
-                if instances.isEmpty { continue }
-                return deletion(index, list, InferenceStatistics(instances), .place(list.steps.count, []), place, why)
+        }
+        return isNamed ? bare.lazy.compactMap { deletionOfList(index, $0, $1, why) }.first : nil
+    }
+
+    /// A deletion whose ids are in a list.
+    private func deletionOfList(
+        _ index: Int,
+        _ path: InferencePath,
+        _ statistics: InferenceStatistics,
+        _ why: String
+    ) -> InferredEffect? {
+        for place in statistics.places where place.count == 1 {
+            let ids = (statistics.members[place]?.lists ?? []).flatMap(\.self)
+            guard !ids.isEmpty, ids.count(where: { firstEvents[$0] != nil }) * 2 >= ids.count else { continue }
+            let list = InferencePath(steps: path.steps + place.map { .member($0) } + [.elements])
+            let instances = statistics.instances.flatMap { instance -> [InferenceInstance] in
+                guard let value = instance.value.value(at: place) else { return [] }
+                return (value.array ?? []).prefix(8).map { instance.inside(value).inside($0) }
             }
+            if instances.isEmpty { continue }
+            let each = InferenceValue.place(list.steps.count, [])
+            return deletion(index, list, InferenceStatistics(instances), each, why)
         }
         return nil
     }
@@ -99,17 +139,17 @@ extension InferenceFinder {
         _ path: InferencePath,
         _ statistics: InferenceStatistics,
         _ id: InferenceValue,
-        _ place: InferenceMembers,
         _ why: String
     ) -> InferredEffect {
         var effect = InferredEffect(
             verb: "delete",
             subject: "message",
             path: path,
-            reason: "\(groups[index].events.count) events; \(why)\(InferenceText.pointer(place)) holds ids of messages",
+            reason: "\(groups[index].count); \(why)\(Self.text(id)) holds ids of messages",
             instances: statistics.instances
         )
-        effect.at = [("channel", channel(index, path, statistics, besides: [place])), ("id", id)]
+        let taken = [id.members].compactMap(\.self)
+        effect.at = [("channel", channel(index, path, statistics, besides: taken, id: id)), ("id", id)]
         return effect
     }
 
@@ -123,20 +163,33 @@ extension InferenceFinder {
             }
     }
 
-    func comesAgain(_ id: InferenceMembers, _ statistics: InferenceStatistics) -> Bool {
-        let member = statistics.members[id]
-        return (member?.distinct.count ?? 0) < (member?.valueCount ?? 0)
+    func comesAgain(_ id: InferenceValue, _ path: InferencePath, _ statistics: InferenceStatistics) -> Bool {
+        let texts = statistics.instances.compactMap { $0.read(id, path)?.idText }
+        return Set(texts).count < texts.count
+    }
+
+    /// A value as reasons name it.
+    static func text(_ value: InferenceValue) -> String {
+        switch value {
+        case .place(_, let members): InferenceText.pointer(members)
+        case .key: "the name of the member"
+        case .part(_, let members, let pattern, _):
+            "a part of the path \(InferenceText.pointer(members)) (\(pattern.text))"
+        case .path(let name), .query(let name): "{\(name)}"
+        case .constant(let text): text
+        case .keptChannel: "kept"
+        }
     }
 
     /// A new text for the id of a known message, without what a message has beside.
     func edit(_ index: Int) -> InferredEffect? {
         for (path, statistics) in paths(index) {
-            guard let id = knownID(statistics),
+            guard let id = knownID(index, path, statistics),
                 let content = statistics.first(
                     InferenceNames.content,
                     within: ["text", "body", "content"],
                     where: {
-                        $0 != id && $1.textCount > 0
+                        $0 != id.members && $1.textCount > 0
                     }
                 )
                     ?? statistics.places.first(where: {
@@ -147,14 +200,20 @@ extension InferenceFinder {
                 verb: "patch",
                 subject: "message",
                 path: path,
-                reason: "\(groups[index].events.count) events; a text \(InferenceText.pointer(content)) for the id "
-                    + "\(InferenceText.pointer(id)) of a known message: an edit",
+                reason: "\(groups[index].count); a text \(InferenceText.pointer(content)) for the id "
+                    + "\(Self.text(id)) of a known message: an edit",
                 instances: statistics.instances
             )
-            effect.at = [("channel", channel(index, path, statistics, besides: [id, content]))]
-            effect.members = [.init(name: "id", place: id), .init(name: "content", place: content)]
+            effect.at = [
+                (
+                    "channel",
+                    channel(index, path, statistics, besides: [content] + [id.members].compactMap(\.self), id: id)
+                )
+            ]
+            effect.setID(id)
+            effect.members.append(.init(name: "content", place: content))
             let times = InferenceNames.editedAt + InferenceNames.createdAt
-            if let time = statistics.first(times, where: { $0 != id && $1.timeForm != nil }) {
+            if let time = statistics.first(times, where: { $0 != id.members && $1.timeForm != nil }) {
                 effect.members.append(.init(name: "editedAt", place: time, form: statistics.members[time]?.timeForm))
             }
             effect.needs = ["author", "content"]

@@ -6,7 +6,7 @@ import Kinds
 extension InferenceFinder {
     func named(_ index: Int, _ path: InferencePath) -> InferredEffect? {
         guard let instances = walks[index].instances[path] else { return nil }
-        let statistics = InferenceStatistics(instances)
+        let statistics = statistics(index, path, instances)
         guard let id = statistics.first(InferenceNames.id, where: { $1.valueCount > 0 }) else { return nil }
         if let item = item(index, path, statistics, id) { return item }
         let last = InferenceNames.plain(path.lastName)
@@ -70,7 +70,8 @@ extension InferenceFinder {
         _ index: Int,
         _ path: InferencePath,
         _ statistics: InferenceStatistics,
-        besides taken: [InferenceMembers]
+        besides taken: [InferenceMembers],
+        id: InferenceValue? = nil
     ) -> InferenceValue {
         let ids = ["id", "key", "uuid", "name"]
         if let place = statistics.first(
@@ -91,15 +92,16 @@ extension InferenceFinder {
             }
             if let beside { return .place(path.steps.count, beside) }
         }
+        if let part = pathChannel(index, besides: id) { return part }
         for count in path.steps.indices.reversed() {
-            if path.steps[count] == .members { return .key(count + 1) }
+            if path.steps[count] == .members, id != .key(count + 1) { return .key(count + 1) }
             let around = InferenceStatistics(
                 statistics.instances.prefix(200).map {
-                    InferenceInstance(event: $0.event, value: $0.way[count], way: [])
+                    InferenceInstance(order: $0.order, value: $0.way[count], way: [])
                 }
             )
             let found = around.first(InferenceNames.channel, within: ids) { place, member in
-                member.valueCount * 2 > around.instances.count && member.timeForm == nil
+                id != .place(count, place) && member.valueCount * 2 > around.instances.count && member.timeForm == nil
                     && !(place.count > 1 && path.steps.dropFirst(count).first == .member(place[0])
                         && place[0] == path.lastName)
             }
@@ -123,20 +125,34 @@ extension InferenceFinder {
         return .constant("all")
     }
 
-    /// What a deletion or an edit does not say cannot be part of a message's name: all messages are then in one channel.
+    /// What a deletion or an edit does not say is kept from the message, if all messages say it; else it cannot be part of a
+    /// message's name: all messages are then in one channel.
     func shareOneChannel(_ effects: inout [[InferredEffect]]) {
-        let needsOne = effects.joined().contains { effect in
-            effect.subject == "message" && effect.at.contains { $0.name == "channel" && $0.value == .constant("all") }
-        }
-        guard needsOne else { return }
+        let lacks = effects.joined().contains { Self.isOfMessage($0) && $0.channel == .constant("all") }
+        guard lacks else { return }
+        let makers = effects.joined().filter { $0.subject == "message" && $0.makesMessages }
+        let isKept = !makers.isEmpty && makers.allSatisfy { $0.channel != .constant("all") && $0.id != nil }
         for index in effects.indices {
-            for place in effects[index].indices where ["message", "reaction"].contains(effects[index][place].subject) {
-                for at in effects[index][place].at.indices where effects[index][place].at[at].name == "channel" {
-                    if effects[index][place].at[at].value == .constant("all") { continue }
-                    effects[index][place].at[at].value = .constant("all")
-                    effects[index][place].reason += "; one channel for all, since some events name none"
-                }
+            for place in effects[index].indices where Self.isOfMessage(effects[index][place]) {
+                Self.share(&effects[index][place], isKept: isKept)
             }
+        }
+    }
+
+    private static func isOfMessage(_ effect: InferredEffect) -> Bool {
+        ["message", "reaction"].contains(effect.subject)
+    }
+
+    private static func share(_ effect: inout InferredEffect, isKept: Bool) {
+        let lacks = effect.channel == .constant("all")
+        if isKept {
+            effect.keepsChannel = effect.subject == "message" && effect.makesMessages
+            guard lacks, let id = effect.id else { return }
+            effect.channel = .keptChannel(id)
+            effect.reason += "; its channel is that of the message"
+        } else if !lacks {
+            effect.channel = .constant("all")
+            effect.reason += "; one channel for all, since some events name none"
         }
     }
 }

@@ -9,6 +9,8 @@ struct InferenceFinder {
         let path: InferencePath
         let statistics: InferenceStatistics
         var message: InferenceMessage
+
+        func id(of instance: InferenceInstance) -> String? { instance.read(message.id, path)?.idText }
     }
 
     let events: [InferenceEvent]
@@ -17,6 +19,8 @@ struct InferenceFinder {
     var messages: [Found] = []
     /// The first event of each message's id.
     var firstEvents: [String: Int] = [:]
+    /// What is said of messages by tags, by its group.
+    var tagged: [Int: Tagged] = [:]
     var channels: Set<String> = []
     var authors: Set<String> = []
     private(set) var rules: [InferredRule] = []
@@ -25,35 +29,38 @@ struct InferenceFinder {
 
     init(_ events: [InferenceEvent]) {
         self.events = events
-        groups = InferenceGrouping(events).groups()
+        groups = InferenceDivision(InferenceGrouping(events).groups()).groups
         for group in groups {
-            var walk = InferenceWalk()
-            for index in group.events { walk.visit(events[index].value, event: index) }
+            var walk = InferenceWalk(skipping: group.below)
+            for unit in group.units { walk.visit(unit, at: group.base) }
             walks.append(walk)
         }
         findMessages()
         var effects = groups.indices.map { self.effects(of: $0) }
         shareOneChannel(&effects)
         findOrder()
-        for (index, group) in groups.enumerated() where !effects[index].isEmpty {
-            let isAnswer = !group.key.path.isEmpty
-            let hasStatus = isAnswer && group.events.allSatisfy { events[$0].attributes["status"] == "200" }
-            var rule = InferredRule(group: group, effects: effects[index], hasStatus: hasStatus)
-            if isAnswer { addSnapshot(&rule, index, &effects[index]) }
-            rules.append(
-                InferredRule(
-                    group: group,
-                    effects: effects[index],
-                    snapshot: rule.snapshot,
-                    hasStatus: hasStatus
-                )
-            )
-        }
+        for index in effects.indices { addGuards(&effects[index], index) }
+        rules = groups.indices.filter { groups[$0].parent == nil }.compactMap { rule($0, &effects) }
         // More tests first: the first rule that fits takes an event.
         rules = rules.enumerated().sorted {
             ($1.element.group.key.tests.count, $0.offset) < ($0.element.group.key.tests.count, $1.offset)
         }
         .map(\.element)
+    }
+
+    /// The rule of a group, with the steps of the groups within it; `nil` if they do nothing.
+    private func rule(_ index: Int, _ effects: inout [[InferredEffect]]) -> InferredRule? {
+        let group = groups[index]
+        var rule = InferredRule(group: group, effects: effects[index])
+        if group.parent == nil, !group.key.path.isEmpty {
+            rule.hasStatus = group.events.allSatisfy { events[$0].attributes["status"] == "200" }
+            addSnapshot(&rule, &effects[index])
+            rule.effects = effects[index]
+        }
+        for child in groups.indices where groups[child].parent == index {
+            if let step = self.rule(child, &effects) { rule.children.append(step) }
+        }
+        return rule.effects.isEmpty && rule.children.isEmpty ? nil : rule
     }
 
     /// The words of a group that say what happens.
@@ -62,61 +69,87 @@ struct InferenceFinder {
     // MARK: - Messages
 
     mutating func findMessages() {
-        for (index, group) in groups.enumerated() {
-            var taken: [InferencePath] = []
-            let paths = walks[index].paths.sorted { $0.steps.count < $1.steps.count }
-            for path in paths where !taken.contains(where: { path.isBelow($0) }) {
-                let last = InferenceNames.plain(path.lastName)
-                if !path.steps.isEmpty, InferenceNames.earlier.contains(where: { last.hasPrefix($0) }) { continue }
-                guard let instances = walks[index].instances[path] else { continue }
-                let statistics = InferenceStatistics(instances)
-                guard let message = InferenceMessage(statistics) else { continue }
-                if statistics.first(InferenceNames.done, where: { !$1.truths.isEmpty || $1.valueCount > 0 }) != nil {
-                    continue
-                }
-                taken.append(path)
-                messages.append(Found(group: index, path: path, statistics: statistics, message: message))
-                if isDeletion(group) { continue }
-                for instance in instances {
-                    guard let id = instance.value.value(at: message.id)?.idText else { continue }
-                    firstEvents[id] = min(firstEvents[id] ?? instance.event, instance.event)
-                    if let author = message.author.flatMap({ instance.value.value(at: $0)?.idText }) {
-                        authors.insert(author)
-                    }
-                }
-            }
-        }
+        for index in groups.indices { findMessages(of: index) }
+        findEditedIDs()
+        findTagged()
+        for found in messages where !isDeletion(groups[found.group]) { noteIDs(found) }
         let known = Set(firstEvents.keys)
         for index in messages.indices { messages[index].message.findReply(messages[index].statistics, known: known) }
         for found in messages {
-            let value = channel(found.group, found.path, found.statistics, besides: Self.taken(found.message))
+            let taken = Self.taken(found.message)
+            let value = channel(found.group, found.path, found.statistics, besides: taken, id: found.message.id)
             for instance in found.statistics.instances {
-                if let id = Self.value(value, of: instance, found.path)?.idText { channels.insert(id) }
+                if let id = instance.read(value, found.path)?.idText { channels.insert(id) }
             }
         }
     }
 
-    static func taken(_ message: InferenceMessage) -> [InferenceMembers] {
-        [message.id, message.content] + [message.author, message.authorName, message.replyTo].compactMap(\.self)
+    private mutating func findMessages(of index: Int) {
+        var taken: [InferencePath] = []
+        let paths = walks[index].paths.enumerated()
+            .sorted { ($0.element.steps.count, $0.offset) < ($1.element.steps.count, $1.offset) }.map(\.element)
+        for path in paths where !taken.contains(where: { path.isBelow($0) }) {
+            let last = InferenceNames.plain(path.lastName)
+            if !path.steps.isEmpty, InferenceNames.earlier.contains(where: { last.hasPrefix($0) }) { continue }
+            guard let instances = walks[index].instances[path] else { continue }
+            let statistics = statistics(index, path, instances)
+            let outer = outerIDs(index, path)
+            guard let message = InferenceMessage(statistics, at: path, outer: outer) else { continue }
+            if statistics.first(InferenceNames.done, where: { !$1.truths.isEmpty || $1.valueCount > 0 }) != nil {
+                continue
+            }
+            taken.append(path)
+            messages.append(Found(group: index, path: path, statistics: statistics, message: message))
+        }
     }
 
-    static func value(_ value: InferenceValue, of instance: InferenceInstance, _ path: InferencePath)
-        -> JSONValue?
-    {
-        switch value {
-        case .place(let count, let members):
-            (count == path.steps.count ? instance.value : instance.way[count]).value(at: members)
-        case .key, .path, .query, .constant: nil
+    /// An event that edits a message may have an id of its own beside that of the message.
+    private mutating func findEditedIDs() {
+        let made = messages.filter { !says(InferenceNames.edits, $0) && !isDeletion(groups[$0.group]) }
+        let known = Set(made.flatMap { found in found.statistics.instances.compactMap { found.id(of: $0) } })
+        for place in messages.indices where says(InferenceNames.edits, messages[place]) {
+            messages[place].message.takeID(of: known, messages[place].statistics, at: messages[place].path)
         }
+    }
+
+    private mutating func noteIDs(_ found: Found) {
+        for instance in found.statistics.instances {
+            guard let id = found.id(of: instance) else { continue }
+            firstEvents[id] = min(firstEvents[id] ?? instance.order, instance.order)
+            if let author = found.message.author.flatMap({ instance.value.value(at: $0)?.idText }) {
+                authors.insert(author)
+            }
+        }
+    }
+
+    /// Whether the words that name a group, or the way to the objects in its units, are among some.
+    private func says(_ words: Set<String>, _ found: Found) -> Bool {
+        let group = groups[found.group]
+        let names = found.path.steps.dropFirst(group.base.steps.count).compactMap(\.pointerPart)
+        return !group.words.union(InferenceNames.words(of: names)).isDisjoint(with: words)
+    }
+
+    static func taken(_ message: InferenceMessage) -> [InferenceMembers] {
+        [message.content]
+            + [message.ownID, message.author, message.authorName, message.replyTo, message.createdAt?.place]
+            .compactMap(\.self)
+    }
+
+    /// What the members of a path's objects hold, without what tells the group's units apart.
+    func statistics(_ index: Int, _ path: InferencePath, _ instances: [InferenceInstance]) -> InferenceStatistics {
+        let isUnit = path == groups[index].base
+        let tests = isUnit ? groups[index].key.tests.filter { $0.condition != .present } : []
+        return InferenceStatistics(instances, without: tests.map(\.members))
     }
 
     func effects(of index: Int) -> [InferredEffect] {
         var effects: [InferredEffect] = []
         let group = groups[index]
+        if let tagged = tagged[index] { return [effect(of: tagged)] }
         let found = messages.filter { $0.group == index }
         if isDeletion(group) || found.isEmpty, let effect = reaction(index) { return [effect] }
         if isDeletion(group) || found.isEmpty, let effect = deletion(index) { return [effect] }
-        if found.isEmpty, let effect = edit(index) { return [effect] }
+        if found.isEmpty, let effect = textAtPath(index) ?? edit(index) { return [effect] }
         if !isDeletion(group) { for one in found { effects += message(one) } }
         let taken = found.map(\.path)
         for path in walks[index].paths where !taken.contains(where: { path == $0 || path.isBelow($0) }) {
@@ -132,11 +165,13 @@ struct InferenceFinder {
             verb: "make",
             subject: "message",
             path: path,
-            reason: "\(group.events.count) events; " + message.reasons.joined(separator: "; "),
+            reason: "\(group.count); " + message.reasons.joined(separator: "; "),
             instances: found.statistics.instances
         )
-        effect.at = [("channel", channel(found.group, path, found.statistics, besides: Self.taken(message)))]
-        effect.members = [.init(name: "id", place: message.id)]
+        effect.at = [
+            ("channel", channel(found.group, path, found.statistics, besides: Self.taken(message), id: message.id))
+        ]
+        effect.setID(message.id)
         if let author = message.author { effect.members.append(.init(name: "author", place: author)) }
         if let name = message.authorName { effect.members.append(.init(name: "authorName", place: name)) }
         effect.members.append(.init(name: "content", place: message.content))
@@ -148,18 +183,18 @@ struct InferenceFinder {
             effect.members.append(.init(name: "version", place: place, form: form))
         }
         if let place = message.replyTo {
-            let same = message.repliesToItself ? message.id : nil
+            let same = message.repliesToItself ? message.ownID : nil
             effect.members.append(.init(name: "replyTo", place: place, unlessSame: same))
         }
+        readTags(&effect, found)
         let earlier = found.statistics.instances.count { instance in
-            instance.value.value(at: message.id)?.idText.flatMap { firstEvents[$0] }.map { $0 < instance.event }
-                ?? false
+            found.id(of: instance).flatMap { firstEvents[$0] }.map { $0 < instance.order } ?? false
         }
-        let isEdit = !group.words.isDisjoint(with: InferenceNames.edits)
-        if isEdit || earlier * 10 >= found.statistics.instances.count * 6 || saysAgain(found) || !group.key.path.isEmpty
-        {
+        let isEdit = says(InferenceNames.edits, found)
+        let isAnswer = group.parent == nil && !group.key.path.isEmpty
+        if isEdit || earlier * 10 >= found.statistics.instances.count * 6 || saysAgain(found) || isAnswer {
             effect.verb = "patch"
-            if isEdit || !group.key.path.isEmpty {
+            if isEdit || isAnswer {
                 effect.changes = message.editedAt == nil ? ["content"] : ["content", "editedAt"]
             }
             effect.reason += isEdit ? "; its name says an edit" : "; its ids come again"
@@ -180,7 +215,7 @@ struct InferenceFinder {
     func saysAgain(_ found: Found) -> Bool {
         var texts: [String: String] = [:]
         for instance in found.statistics.instances {
-            guard let id = instance.value.value(at: found.message.id)?.idText,
+            guard let id = found.id(of: instance),
                 let text = instance.value.value(at: found.message.content)?.string
             else { continue }
             if let earlier = texts[id], earlier != text { return true }
@@ -212,7 +247,7 @@ struct InferenceFinder {
             guard let (place, form) = found.message.createdAt else { continue }
             var rows: [(text: String, time: Timestamp)] = []
             for instance in found.statistics.instances {
-                guard let id = instance.value.value(at: found.message.id)?.idText,
+                guard let id = found.id(of: instance),
                     let time = instance.value.value(at: place)?.idText.flatMap({ form.instant(of: $0) })
                 else { continue }
                 rows.append((id, time))
@@ -232,7 +267,7 @@ struct InferenceFinder {
     }
 
     /// Answers of one path that lose elements from their middle state all that there is.
-    func addSnapshot(_ rule: inout InferredRule, _ index: Int, _ effects: inout [InferredEffect]) {
+    func addSnapshot(_ rule: inout InferredRule, _ effects: inout [InferredEffect]) {
         guard
             let place = effects.firstIndex(where: {
                 $0.subject == "message" && $0.path.steps.last == .elements && $0.verb == "patch"

@@ -12,12 +12,14 @@ struct InferenceEvent: Sendable {
     var requestPath: String? { kind.is(.httpAnswer) ? attributes["path"] : nil }
 }
 
-/// Events that one rule may take: alike in what names their kind.
+/// Units that one rule or step may take: events, or values within events, alike in what names their kind.
 struct InferenceGroup: Sendable {
     /// A test that all of them fit.
     struct Test: Hashable, Sendable {
         enum Condition: Hashable, Sendable {
-            case text(String), number(String), present, missing
+            case text(String), number(String), present, missing, null
+            /// A path of a pattern, which begins with a slash or does not.
+            case path(InferencePattern, isSlashed: Bool)
         }
         let members: InferenceMembers
         let condition: Condition
@@ -31,34 +33,63 @@ struct InferenceGroup: Sendable {
     }
 
     let key: Key
-    var events: [Int] = []
+    /// The way to each unit, from its payload.
+    var base = InferencePath()
+    var units: [InferenceInstance] = []
+    /// The group of what the units lie in, by its place.
+    var parent: Int?
+    /// The ways to what is divided into groups of its own.
+    var below: Set<InferencePath> = []
+    /// The words that name what the units are, and what they lie in.
+    private(set) var words: Set<String>
 
-    /// The words that name what the events are.
-    var words: Set<String> {
-        InferenceNames.words(
-            of: key.tests.flatMap { test -> [String] in
-                switch test.condition {
-                case .text(let text): [text]
-                case .present: test.members
-                case .number, .missing: []
-                }
+    init(key: Key, base: InferencePath = InferencePath(), outerWords: Set<String> = [], parent: Int? = nil) {
+        (self.key, self.base, self.parent) = (key, base, parent)
+        words = outerWords.union(InferenceNames.words(of: key.tests.flatMap(Self.names)))
+    }
+
+    private static func names(of test: Test) -> [String] {
+        switch test.condition {
+        case .text(let text): [text]
+        case .present: test.members
+        case .path(let pattern, _): pattern.words
+        case .number, .missing, .null: []
+        }
+    }
+
+    /// The events of the units, each once, in their order.
+    var events: [Int] {
+        var events: [Int] = []
+        for unit in units where events.last != unit.event { events.append(unit.event) }
+        return events
+    }
+
+    /// How many units there are, in words.
+    var count: String { "\(units.count) \(parent == nil ? "events" : "values in events")" }
+
+    /// The value that a path in the units gives for a name, and where the path is.
+    func part(_ name: String) -> InferenceValue? {
+        for test in key.tests {
+            if case .path(let pattern, _) = test.condition, pattern.names.contains(name) {
+                return .part(base.steps.count, test.members, pattern, name)
             }
-        )
+        }
+        return nil
     }
 }
 
 /// Divides events into groups.
 struct InferenceGrouping {
     private let events: [InferenceEvent]
-    /// The members that name what an event is, as `/type`.
-    let discriminators: [InferenceMembers]
+    /// What tells the kinds of events apart, as `/type`.
+    private let telling: InferenceTelling
     /// The members of many events, whose presence names nothing.
     private let common: Set<String>
 
     init(_ events: [InferenceEvent]) {
         self.events = events
         let framed = events.filter { $0.requestPath == nil }
-        discriminators = Self.discriminators(of: framed.map(\.value))
+        telling = InferenceTelling(events: framed.map(\.value))
         var counts: [String: Int] = [:]
         for event in framed { for member in event.value.object?.members ?? [] { counts[member.name, default: 0] += 1 } }
         common = Set(counts.filter { $0.value * 10 > framed.count * 9 }.keys)
@@ -70,12 +101,13 @@ struct InferenceGrouping {
         var groups: [InferenceGroup] = []
         for (index, event) in events.enumerated() {
             let key = key(of: event)
-            if let place = places[key] {
-                groups[place].events.append(index)
-            } else if groups.count < 256 {
+            if places[key] == nil {
+                if groups.count >= 256 { continue }
                 places[key] = groups.count
-                groups.append(InferenceGroup(key: key, events: [index]))
+                groups.append(InferenceGroup(key: key))
             }
+            let unit = InferenceInstance(order: index * InferenceInstance.perEvent, value: event.value, way: [])
+            if let place = places[key] { groups[place].units.append(unit) }
         }
         return groups
     }
@@ -84,110 +116,12 @@ struct InferenceGrouping {
         if let path = event.requestPath {
             return InferenceGroup.Key(kind: event.kind, path: Self.pattern(of: path), tests: [])
         }
-        var tests: [InferenceGroup.Test] = []
-        var isNamed = false
-        for members in discriminators {
-            switch event.value.value(at: members) {
-            case .string(let text)? where Self.isWord(text):
-                tests.append(.init(members: members, condition: .text(text)))
-                isNamed = true
-            case .number(let number)?:
-                tests.append(.init(members: members, condition: .number(number.text)))
-                isNamed = true
-            case nil where isNamed: tests.append(.init(members: members, condition: .missing))
-            default: break
-            }
-        }
-        if !isNamed {
+        var tests = telling.tests(of: event.value)
+        if !tests.contains(where: { $0.condition != .missing }) {
             tests = (event.value.object?.members ?? []).prefix(8).filter { !common.contains($0.name) }
                 .map { .init(members: [$0.name], condition: .present) }
         }
         return InferenceGroup.Key(kind: event.kind, path: "", tests: tests)
-    }
-
-    // MARK: - Discriminators
-
-    private struct Candidate {
-        var count = 0
-        var values: [String: Set<[String]>] = [:]
-        var isFit = true
-    }
-
-    private static func discriminators(of values: [JSONValue]) -> [InferenceMembers] {
-        var candidates: [InferenceMembers: Candidate] = [:]
-        for value in values {
-            let shape = shape(of: value)
-            note(value, [], shape, &candidates)
-        }
-        let fit = candidates.filter { $0.value.isFit && $0.value.values.count > 1 && $0.value.values.count <= 64 }
-        var named = fit.keys.filter { InferenceNames.naming.contains(InferenceNames.plain($0.last ?? "")) }
-        if !named.contains(where: { $0.count == 1 }) {
-            // By values alone: few, in most payloads, each with a shape of its own.
-            let others = fit.filter { members, candidate in
-                members.count == 1 && candidate.values.count <= 16 && candidate.count * 10 >= values.count * 6
-                    && candidate.count >= candidate.values.count * 2
-                    && Set(candidate.values.values).count * 3 >= candidate.values.count * 2
-            }
-            if let best = others.keys.sorted(by: precedes).first { named.append(best) }
-        }
-        return named.sorted(by: precedes)
-    }
-
-    private static func precedes(_ left: InferenceMembers, _ right: InferenceMembers) -> Bool {
-        if left.count != right.count { return left.count < right.count }
-        return ExactText.precedes(left.joined(separator: "/"), right.joined(separator: "/"))
-    }
-
-    private static func note(
-        _ value: JSONValue,
-        _ members: InferenceMembers,
-        _ shape: [String],
-        _ candidates: inout [InferenceMembers: Candidate]
-    ) {
-        guard members.count < 3, let object = value.object else { return }
-        for member in object.members.prefix(40) {
-            let place = members + [member.name]
-            switch member.value {
-            case .object: note(member.value, place, shape, &candidates)
-            case .string(let text): add(text, place, shape, isFit: isWord(text), &candidates)
-            case .number(let number) where place.count == 1:
-                add(number.text, place, shape, isFit: number.text.utf8.count <= 4, &candidates)
-            default: break
-            }
-        }
-    }
-
-    private static func add(
-        _ text: String,
-        _ place: InferenceMembers,
-        _ shape: [String],
-        isFit: Bool,
-        _ candidates: inout [InferenceMembers: Candidate]
-    ) {
-        var candidate = candidates[place] ?? Candidate()
-        if candidates[place] == nil, candidates.count >= 1_000 { return }
-        candidate.count += 1
-        candidate.isFit = candidate.isFit && isFit
-        if candidate.values.count <= 64 { candidate.values[text, default: []].insert(shape) }
-        candidates[place] = candidate
-    }
-
-    /// The names of the outer two floors of members, sorted.
-    private static func shape(of value: JSONValue) -> [String] {
-        var names: [String] = []
-        for member in value.object?.members.prefix(40) ?? [] {
-            names.append(member.name)
-            for inner in member.value.object?.members.prefix(40) ?? [] { names.append(member.name + "/" + inner.name) }
-        }
-        return names.sorted()
-    }
-
-    private static func isWord(_ text: String) -> Bool {
-        (1...48).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                (0x30...0x3a).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0)
-                    || "_.-".utf8.contains($0)
-            }
     }
 
     // MARK: - Paths

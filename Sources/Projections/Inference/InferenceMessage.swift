@@ -2,7 +2,10 @@ import JSON
 
 /// The members of objects that look like messages.
 struct InferenceMessage {
-    var id: InferenceMembers
+    /// Where the id is: in the object, or around it.
+    var id: InferenceValue
+    /// The member of the object that is its id.
+    var ownID: InferenceMembers?
     var content: InferenceMembers
     var author: InferenceMembers?
     var authorName: InferenceMembers?
@@ -16,30 +19,36 @@ struct InferenceMessage {
     /// How each member was found.
     var reasons: [String] = []
 
+    /// - Parameter outer: where ids may be outside of the objects.
     /// - Returns: `nil` if the objects look like no messages: these have an id, a text, and an author or a time.
-    init?(_ statistics: InferenceStatistics) {
+    init?(_ statistics: InferenceStatistics, at path: InferencePath, outer: [InferenceValue]) {
         let nested = ["text", "body", "content", "plain", "value"]
-        let content =
+        let usual =
             statistics.first(InferenceNames.content, within: nested) { _, member in
                 member.textCount > 0 && member.textCount * 2 >= member.valueCount && member.timeForm == nil
-            } ?? Self.sentences(statistics)
-        guard let content else { return nil }
-        let id =
-            statistics.first(InferenceNames.id) { place, _ in
-                place != content && Self.isID(place, beside: content, statistics)
-            } ?? Self.unique(statistics, besides: content)
-        guard let id else { return nil }
+            }
+        guard let content = usual ?? Self.sentences(statistics) else { return nil }
+        let named = statistics.first(InferenceNames.id) { place, _ in
+            place != content && Self.isID(place, beside: content, statistics)
+        }
+        let around = outer.first { Self.isID($0, at: path, beside: content, statistics) }
+        ownID = named ?? (around == nil ? Self.unique(statistics, besides: content) : nil)
+        guard let id = ownID.map({ .place(path.steps.count, $0) }) ?? around else { return nil }
         (self.id, self.content) = (id, content)
         findTimes(statistics)
         findAuthor(statistics)
         guard author != nil || createdAt != nil else { return nil }
+        // With an id that may be another thing's, more must say that it is a message.
+        if ownID == nil, usual == nil || createdAt == nil { return nil }
         if let flag = statistics.first(InferenceNames.deletedFlag, where: { $1.truths.contains(true) }) {
             deletedFlag = (flag, true)
         } else if let flag = statistics.first(InferenceNames.deletedFlag, where: { $1.timeForm != nil }) {
             deletedFlag = (flag, false)
         }
         let count = statistics.instances.count
-        reasons.append("\(count) objects with id \(Self.text(id)), text \(Self.text(content))")
+        reasons.append(
+            "\(count) objects with \(ownID.map { "id " + Self.text($0) } ?? "their ids around them"), text \(Self.text(content))"
+        )
         if let author { reasons.append("author \(Self.text(author))") }
         if let createdAt { reasons.append("time \(Self.text(createdAt.place)) as \(createdAt.form.rawValue)") }
         if let editedAt { reasons.append("edited \(Self.text(editedAt.place)) as \(editedAt.form.rawValue)") }
@@ -58,6 +67,18 @@ struct InferenceMessage {
         }
         // A few ids for many texts are no ids of messages.
         return member.distinct.count * 3 >= (statistics.members[content]?.distinct.count ?? 0)
+    }
+
+    /// The same of a value outside of the objects.
+    private static func isID(
+        _ value: InferenceValue,
+        at path: InferencePath,
+        beside content: InferenceMembers,
+        _ statistics: InferenceStatistics
+    ) -> Bool {
+        let texts = statistics.instances.compactMap { $0.read(value, path)?.idText }
+        guard texts.count * 2 >= statistics.instances.count else { return false }
+        return Set(texts).count * 3 >= (statistics.members[content]?.distinct.count ?? 0)
     }
 
     /// The member whose texts are mostly sentences; for payloads that name nothing as usual.
@@ -88,22 +109,32 @@ struct InferenceMessage {
         let found =
             created
             ?? statistics.places.first { place in
-                place.count == 1 && statistics.members[place]?.timeForm != nil && place != id
+                InferenceStatistics.isNear(place) && statistics.members[place]?.timeForm != nil && place != ownID
                     && !InferenceNames.editedAt.contains(InferenceNames.plain(place[0]))
             }
         if let found, let form = statistics.members[found]?.timeForm { createdAt = (found, form) }
         let edited = statistics.first(
             InferenceNames.editedAt,
-            within: ["ts", "at", "time"],
+            within: ["ts", "at", "time", "$date"],
             where: { place, member in
-                member.timeForm != nil && place != found
+                member.timeForm != nil && place != found && Self.differs(place, found, statistics)
             }
         )
         if let edited, let form = statistics.members[edited]?.timeForm { editedAt = (edited, form) }
     }
 
+    /// Whether some object has another value at one place than at another: a time of creation alone is no time of an edit.
+    private static func differs(
+        _ place: InferenceMembers,
+        _ other: InferenceMembers?,
+        _ statistics: InferenceStatistics
+    ) -> Bool {
+        guard let other else { return true }
+        return statistics.instances.contains { $0.value.value(at: place) != $0.value.value(at: other) }
+    }
+
     private mutating func findAuthor(_ statistics: InferenceStatistics) {
-        let taken = [id, content] + [createdAt?.place, editedAt?.place].compactMap(\.self)
+        let taken = [content] + [ownID, createdAt?.place, editedAt?.place].compactMap(\.self)
         author = statistics.first(
             InferenceNames.author,
             within: InferenceNames.id + ["name", "username", "nick", "acct"]
@@ -140,9 +171,22 @@ struct InferenceMessage {
         }
     }
 
+    /// Takes the member that holds ids of known messages for the id, if the one that was found holds none.
+    mutating func takeID(of known: Set<String>, _ statistics: InferenceStatistics, at path: InferencePath) {
+        func share(_ place: InferenceMembers) -> Int {
+            let values = statistics.members[place]?.values ?? []
+            return values.isEmpty ? 0 : values.count(where: known.contains) * 100 / values.count
+        }
+        guard let own = ownID, share(own) < 50 else { return }
+        let better = statistics.first(InferenceNames.id) { place, _ in place != own && share(place) >= 50 }
+        guard let better else { return }
+        (ownID, id) = (better, .place(path.steps.count, better))
+        reasons[0] = "\(statistics.instances.count) objects with id \(Self.text(better)), text \(Self.text(content))"
+    }
+
     /// Looks for the member that names another message: by its name and a known id, or by its values alone.
     mutating func findReply(_ statistics: InferenceStatistics, known: Set<String>) {
-        let taken = [id, content] + [author, authorName, createdAt?.place, editedAt?.place].compactMap(\.self)
+        let taken = [content] + [ownID, author, authorName, createdAt?.place, editedAt?.place].compactMap(\.self)
         func fits(_ place: InferenceMembers, share: Int) -> Bool {
             guard let member = statistics.members[place], !taken.contains(place) || place.count == 2 else {
                 return false
@@ -162,7 +206,7 @@ struct InferenceMessage {
         guard let replyTo else { return }
         repliesToItself = statistics.instances.contains { instance in
             guard let text = instance.value.value(at: replyTo)?.idText else { return false }
-            return text == instance.value.value(at: id)?.idText
+            return text == ownID.flatMap { instance.value.value(at: $0)?.idText }
         }
         reasons.append("answers \(Self.text(replyTo)), whose values are ids of messages")
     }

@@ -5,16 +5,25 @@ import JSON
 enum InferenceNames {
     static let naming = [
         "type", "event", "op", "t", "kind", "action", "subtype", "method", "cmd", "command", "verb", "eventtype",
+        "collection", "typename", "model", "resource", "entity", "table",
     ]
+    /// What may name kinds of events, where the same few words come again and again.
+    static let rareNaming = ["msg"]
+    /// Members that hold a path which says what an event is about.
+    static let path = ["path", "p", "pointer", "ref", "topic", "eventname", "resource", "uri", "key", "destination"]
     static let id = [
         "id", "messageid", "msgid", "mid", "key", "uuid", "guid", "postid", "eventid", "ts", "nid", "no", "num",
+        "$id", "objectid", "commentid", "noteid", "uid",
     ]
+    /// The names of ids beside an object that holds the other members.
+    static let outerID = ["id", "messageid", "msgid", "mid", "key", "uuid", "guid", "postid", "commentid", "objectid"]
     static let content = [
         "text", "content", "body", "message", "msg", "txt", "markdown", "plaintext", "html", "note", "line", "comment",
     ]
     static let author = [
         "authorid", "senderid", "userid", "author", "sender", "user", "by", "from", "creator", "createdby",
         "posteduid", "uid", "who", "nick", "username", "login", "account", "actor", "owner",
+        "pubkey", "u",
     ]
     static let authorName = [
         "authorname", "displayname", "globalname", "sendername", "name", "fullname", "username", "nick", "nickname",
@@ -26,11 +35,13 @@ enum InferenceNames {
     ]
     static let editedAt = [
         "editedat", "edited", "editedtimestamp", "modifiedat", "modified", "lastedited", "updatedat", "updated",
+        "editat", "editdate", "edittimestamp", "lastedittimestamp", "updateat",
     ]
     static let channel = [
         "channelid", "channel", "roomid", "room", "chatid", "chat", "conversationid", "conversation", "dialog",
         "groupid",
         "group", "streamid", "stream", "spaceid", "space", "itemid", "projectid", "topic", "target", "to",
+        "rid", "issueid", "taskid", "documentid",
     ]
     /// Parts of paths behind which an id stands.
     static let containers = [
@@ -42,6 +53,7 @@ enum InferenceNames {
         "replyto", "replytoid", "inreplyto", "inreplytoid", "parentid", "parent", "answers", "answerto", "quote",
         "quoted",
         "quoteid", "re", "threadts", "threadid", "thread", "replyid", "replied", "ref", "messagereference", "reference",
+        "tmid", "rootid", "replytomessage", "replytomessageid", "parentmessageid", "parentmessage", "inreplytostatusid",
     ]
     static let name = ["name", "title", "label", "displayname", "fullname", "username", "topic"]
     static let emoji = ["emoji", "reaction", "emoticon", "shortcode", "icon"]
@@ -64,6 +76,28 @@ enum InferenceNames {
         "read", "seen", "ack", "typing", "pin", "pinned", "unpin", "star", "starred", "mark", "marked", "receipt",
         "reaction", "reactions", "react", "like", "delivered", "presence",
     ]
+
+    /// Whether a text may name a kind of events: letters, digits, `.`, `:`, `_` and `-`.
+    static func isWord(_ text: String) -> Bool {
+        (1...48).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x30...0x3a).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0)
+                    || "_.-".utf8.contains($0)
+            }
+    }
+
+    /// Whether a text is an emoji or a mark, or a name in colons: what a reaction may be.
+    static func isSign(_ text: String) -> Bool {
+        guard (1...48).contains(text.utf8.count) else { return false }
+        if text.utf8.count > 2, text.hasPrefix(":"), text.hasSuffix(":") { return !text.utf8.contains(0x20) }
+        return text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: false
+            case 0x21...0x7e, 0x200d, 0x2010...0x2bff, 0xfe0f, 0x1f000...0x1faff: true
+            default: false
+            }
+        }
+    }
 
     /// A name without case, `_` and `-`.
     static func plain(_ name: String) -> String {

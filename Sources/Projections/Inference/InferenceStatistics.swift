@@ -27,18 +27,22 @@ struct InferenceStatistics {
     }
 
     let instances: [InferenceInstance]
+    private let tested: [InferenceMembers]
     private(set) var members: [InferenceMembers: Member] = [:]
     /// In the order in which they first stand.
     private(set) var places: [InferenceMembers] = []
 
-    init(_ instances: [InferenceInstance]) {
+    /// - Parameter tested: members that say what the objects are, and nothing of a thing.
+    init(_ instances: [InferenceInstance], without tested: [InferenceMembers] = []) {
         self.instances = instances
+        self.tested = tested
         for instance in instances { note(instance.value, []) }
     }
 
     private mutating func note(_ value: JSONValue, _ outer: InferenceMembers) {
-        for entry in value.object?.members.prefix(60) ?? [] {
+        for entry in value.parts.prefix(60) {
             let place = outer + [entry.name]
+            if tested.contains(place) { continue }
             if members[place] == nil {
                 if places.count >= 300 { return }
                 places.append(place)
@@ -70,10 +74,15 @@ struct InferenceStatistics {
         members[place] = member
     }
 
+    /// Whether a member is one of the objects themselves, or what Extended JSON writes for it: `{"at": {"$date": 1}}`.
+    static func isNear(_ place: InferenceMembers) -> Bool {
+        place.count == 1 || (place.count == 2 && (place[1] == "$date" || place[1] == "$oid"))
+    }
+
     /// The first member that has one of some names and fits, by the order of the names.
     func first(_ names: [String], where fits: (InferenceMembers, Member) -> Bool) -> InferenceMembers? {
         for name in names {
-            for place in places where place.count == 1 && InferenceNames.plain(place[0]) == name {
+            for place in places where Self.isNear(place) && InferenceNames.plain(place[0]) == name {
                 if let member = members[place], fits(place, member) { return place }
             }
         }

@@ -6,8 +6,11 @@ enum InferenceText {
     static func pointer(_ members: InferenceMembers) -> String {
         members.isEmpty
             ? "."
-            : members.map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()
+            : members.map { "/" + escaped($0) }.joined()
     }
+
+    /// A part of a JSON Pointer.
+    static func escaped(_ part: String) -> String { part.replacing("~", with: "~0").replacing("/", with: "~1") }
 
     /// A text of YAML that stands within braces: in quotes unless it is a plain word.
     static func word(_ text: String) -> String {
@@ -37,6 +40,8 @@ enum InferenceText {
         case .number(let text): text
         case .present: "present"
         case .missing: "missing"
+        case .null: "null"
+        case .path(let pattern, _): "{pointer: \(quoted(pattern.text))}"
         }
     }
 

@@ -3,30 +3,35 @@ import JSON
 /// Writes the proposed rules as a decoder file.
 struct InferredFile {
     private let name: String
-    private let rules: [InferredRule]
+    private var rules: [InferredRule]
     private let head: [String]
     /// The shapes by their names, in the order of their first use.
     private var shapes: [(name: String, members: [String])] = []
-    private var shapeNames: [[String?]] = []
+    /// Each rule and step that has effects, with those that it lies in.
+    private var sampled: [(rule: InferredRule, outer: [InferredRule])] = []
 
-    /// The rules that have a sample.
-    var sampledRules: [Int] { Array(rules.indices) }
+    /// The samples, by their places.
+    var sampleIndices: Range<Int> { sampled.indices }
 
     init(name: String, rules: [InferredRule], ordersByCreation: Bool, sampled: Int, of count: Int) {
         self.name = name
-        self.rules = rules
+        self.rules = []
         head =
             [
                 "# A proposal, made of \(sampled) of \(count) events: read it, try it, correct it (docs/decoders.md).",
                 "# The samples hold made-up values.",
                 "decoder: \(name)/1",
             ] + (ordersByCreation ? ["# The ids do not grow with the times.", "order: creation"] : [])
-        for rule in rules { shapeNames.append(rule.effects.map { _ in nil }) }
-        for (index, rule) in rules.enumerated() {
-            for (place, effect) in rule.effects.enumerated() where !effect.members.isEmpty {
-                shapeNames[index][place] = shapeName(effect)
-            }
+        for var rule in rules {
+            rule.nameShapes { self.shapeName($0) }
+            self.rules.append(rule)
+            addSamples(rule, [])
         }
+    }
+
+    private mutating func addSamples(_ rule: InferredRule, _ outer: [InferredRule]) {
+        if !rule.effects.isEmpty { sampled.append((rule, outer)) }
+        for child in rule.children { addSamples(child, outer + [rule]) }
     }
 
     private mutating func shapeName(_ effect: InferredEffect) -> String {
@@ -40,7 +45,7 @@ struct InferredFile {
         return name
     }
 
-    /// - Parameter gives: what the sample of each rule gives, by the rule's place.
+    /// - Parameter gives: what each sample gives, by its place.
     func text(gives: [Int: JSONValue]) -> String {
         var lines = head
         if !shapes.isEmpty { lines.append("shapes:") }
@@ -49,11 +54,10 @@ struct InferredFile {
             lines += shape.members.map { "    \($0)" }
         }
         lines.append("rules:")
-        for (index, rule) in rules.enumerated() { lines += rule.lines(shapeNames: shapeNames[index]) }
+        for rule in rules { lines += rule.lines() }
         lines.append("samples:")
-        for index in sampledRules {
-            let rule = rules[index]
-            let sample = rule.sample()
+        for (index, (rule, outer)) in sampled.enumerated() {
+            let sample = rule.sample(in: outer)
             lines.append("- kind: \(rule.group.key.kind)")
             if !sample.attributes.isEmpty {
                 let pairs = sample.attributes.map { "\($0.name): \(InferenceText.quoted($0.value))" }

@@ -2,99 +2,132 @@ import EventLog
 import JSON
 import Kinds
 
-/// The rule that is proposed for a group of events.
+/// The rule that is proposed for a group of events, or the step for a group of units within them.
 struct InferredRule {
     let group: InferenceGroup
-    let effects: [InferredEffect]
+    var effects: [InferredEffect]
     /// The set that each answer states as a whole.
     var snapshot: (name: String, scope: InferenceValue)?
     /// Whether all answers have status 200.
-    let hasStatus: Bool
+    var hasStatus = false
+    /// The steps for what lies in the group's units.
+    var children: [InferredRule] = []
+
+    /// The rule and its steps, each before those within it.
+    var all: [InferredRule] { [self] + children.flatMap(\.all) }
+
+    /// Gives each effect that has members the name of a shape.
+    mutating func nameShapes(_ name: (InferredEffect) -> String) {
+        for place in effects.indices where !effects[place].members.isEmpty {
+            effects[place].shapeName = name(effects[place])
+        }
+        for place in children.indices { children[place].nameShapes(name) }
+    }
 
     private var whenText: String {
         var tests: [String] = []
-        if !group.key.path.isEmpty { tests.append("path: \(InferenceText.quoted(group.key.path))") }
-        if hasStatus { tests.append("status: 200") }
-        for test in group.key.tests {
-            let place = InferenceText.word(InferenceText.pointer(test.members))
-            tests.append("\(place): \(InferenceText.condition(test.condition))")
+        if group.parent == nil, !group.key.path.isEmpty {
+            tests.append("path: \(InferenceText.quoted(group.key.path))")
         }
+        if hasStatus { tests.append("status: 200") }
+        tests += group.key.tests.map(Self.text)
         return "{\(tests.joined(separator: ", "))}"
     }
 
-    /// - Parameter shapeNames: the name of the shape of each effect; `nil` for one that reads none.
-    func lines(shapeNames: [String?]) -> [String] {
-        var lines = effects.map { "# \(InferenceText.comment($0.reason))" }
-        lines.append("- when: \(whenText)")
-        if effects.count == 1, let effect = effects.first, effect.condition == nil, snapshot == nil {
-            lines += Self.nested(effect, shapeNames[0]).map { "  " + $0 }
-            return lines
+    /// A test as a file writes it.
+    static func text(_ test: InferenceGroup.Test) -> String {
+        let place = InferenceText.word(InferenceText.pointer(test.members))
+        let isKept = if case .path(_, isSlashed: false) = test.condition { true } else { false }
+        return "\(isKept ? "kept.about" : place): \(InferenceText.condition(test.condition))"
+    }
+
+    // MARK: - Lines
+
+    /// The lines of a rule.
+    func lines() -> [String] {
+        let bodies = self.bodies
+        let isPlain = bodies.count == 1 && effects.allSatisfy(\.tests.isEmpty)
+        return all.flatMap(\.effects).map { "# \(InferenceText.comment($0.reason))" } + Self.item(head, bodies, isPlain)
+    }
+
+    /// The lines of a step. What its `when` tests is the unit, so its loops are steps within it.
+    private func step() -> [String] {
+        let bodies = self.bodies
+        let isPlain = bodies.count == 1 && effects.allSatisfy { $0.tests.isEmpty && $0.levels(behind: base).isEmpty }
+        return Self.item(head, bodies, isPlain && children.isEmpty)
+    }
+
+    private var head: String { "when: \(whenText)" }
+
+    private var base: Int { group.base.steps.count }
+
+    private static func item(_ head: String, _ bodies: [[String]], _ isPlain: Bool) -> [String] {
+        if isPlain, let body = bodies.first { return ["- " + head] + body.map { "  " + $0 } }
+        return ["- " + head, "  do:"] + bodies.flatMap(listed).map { "  " + $0 }
+    }
+
+    private static func listed(_ lines: [String]) -> [String] {
+        lines.enumerated().map { ($0 == 0 ? "- " : "  ") + $1 }
+    }
+
+    /// What the rule does: its effects, then what lies in the units, then the snapshot.
+    private var bodies: [[String]] {
+        var bodies = effects.flatMap { effect in
+            let levels = effect.levels(behind: base)
+            return levels.isEmpty ? effect.items : [Self.nested(levels, effect.items)]
         }
-        lines.append("  do:")
-        for (effect, name) in zip(effects, shapeNames) {
-            for (index, line) in Self.nested(effect, name).enumerated() {
-                lines.append((index == 0 ? "  - " : "    ") + line)
-            }
+        var bases: [InferencePath] = []
+        for child in children where !bases.contains(child.group.base) { bases.append(child.group.base) }
+        for path in bases {
+            let steps = children.filter { $0.group.base == path }
+            let levels = Self.levels(of: path.steps.dropFirst(base))
+            let items =
+                [Self.keep(for: steps)].compactMap(\.self) + steps.map { $0.step().map { String($0.dropFirst(2)) } }
+            if levels.isEmpty { bodies += items } else { bodies.append(Self.nested(levels, items, isList: true)) }
         }
         if let snapshot, let effect = effects.first {
-            lines.append("  - snapshot: \(snapshot.name)")
-            lines.append("    scope: \(effect.text(snapshot.scope))")
+            bodies.append(["snapshot: \(snapshot.name)", "scope: \(effect.text(snapshot.scope))"])
         }
-        return lines
+        return bodies
     }
 
-    /// The loops of an effect one in another, and the effect in the innermost.
-    private static func nested(_ effect: InferredEffect, _ shapeName: String?) -> [String] {
-        var lines = effect.lines(shapeName: shapeName)
-        for (index, loop) in effect.loops.reversed().enumerated() {
-            if index > 0 {
-                lines = lines.enumerated().map { ($0 == 0 ? "- " : "  ") + $1 }
-                lines.insert("do:", at: 0)
+    /// Keeps a path that begins without a slash as one that begins with one, as tests of paths need it.
+    private static func keep(for steps: [InferredRule]) -> [String]? {
+        for test in steps.first?.group.key.tests ?? [] {
+            if case .path(_, isSlashed: false) = test.condition {
+                return [
+                    "keep: {about: {join: [{text: /}, \(InferenceText.word(InferenceText.pointer(test.members)))]}}"
+                ]
             }
-            lines.insert("each: \(loop)", at: 0)
         }
-        return lines
+        return nil
     }
 
-    /// A payload that the rule takes.
-    func sample() -> (attributes: [(name: String, value: String)], payload: String) {
-        let sample = InferredSample()
-        for test in group.key.tests {
-            let steps = test.members.map { InferencePath.Step.member($0) }
-            switch test.condition {
-            case .text(let text): sample.put(.string(text), at: steps[...])
-            case .number(let text): sample.put((try? JSONValue.parse(text)) ?? .null, at: steps[...])
-            case .present, .missing: break
+    /// The lines that lead to each level on a way, from outside.
+    static func levels(of steps: ArraySlice<InferencePath.Step>) -> [String] {
+        var (levels, names) = ([String](), InferenceMembers())
+        for step in steps {
+            if let part = step.pointerPart {
+                names.append(part)
+                continue
             }
+            let place = InferenceText.word(InferenceText.pointer(names))
+            levels.append(step == .json ? "from: {json: \(place)}" : "each: \(place)")
+            names = []
         }
-        var query: [String] = []
-        for effect in effects {
-            let isDeletion = effect.condition?.isMeant == true
-            for member in effect.members.sorted(by: { ($0.form != nil ? 0 : 1) < ($1.form != nil ? 0 : 1) })
-            where !isDeletion {
-                let found = effect.found(.place(effect.path.steps.count, member.place))
-                let value = InferredSample.value(of: member.name, like: found, member.form)
-                sample.put(value, at: (effect.path.steps + member.place.map { .member($0) })[...])
-            }
-            for (name, value) in effect.at {
-                switch value {
-                case .place(let count, let members):
-                    let steps = effect.path.prefix(count).steps + members.map { .member($0) }
-                    sample.put(InferredSample.value(of: name, like: effect.found(value), nil), at: steps[...])
-                case .query(let name): query.append("\(name)=c1")
-                case .key, .path, .constant: break
-                }
-            }
+        return levels
+    }
+
+    /// Levels one in another, and the steps in the innermost.
+    private static func nested(_ levels: [String], _ steps: [[String]], isList: Bool = false) -> [String] {
+        guard let innermost = levels.last else { return steps.first ?? [] }
+        var lines: [String]
+        if !isList, let step = steps.first, steps.count == 1, innermost.hasPrefix("each") {
+            lines = [innermost] + step
+        } else {
+            lines = [innermost, "do:"] + steps.flatMap(listed)
         }
-        for test in group.key.tests where test.condition == .present {
-            sample.put(.bool(true), at: test.members.map { InferencePath.Step.member($0) }[...])
-        }
-        var attributes: [(name: String, value: String)] = []
-        if !group.key.path.isEmpty {
-            let path = group.key.path.replacing("{channel}", with: "c1").replacing("*", with: "1")
-            attributes.append(("path", path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))))
-            attributes.append(("status", "200"))
-        }
-        return (attributes, sample.payload(group.key.kind))
+        for level in levels.dropLast().reversed() { lines = [level, "do:"] + listed(lines) }
+        return lines
     }
 }

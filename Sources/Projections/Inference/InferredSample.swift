@@ -8,6 +8,8 @@ final class InferredSample {
     private var members: [(name: String, value: InferredSample)] = []
     private var inner: InferredSample?
     private var innerStep: InferencePath.Step?
+    /// Whether the members are the places of a list.
+    private var isList = false
     private var leaf: JSONValue?
 
     /// Puts a value at a place, unless there is one.
@@ -17,7 +19,9 @@ final class InferredSample {
             return
         }
         switch step {
-        case .member(let name):
+        case .member, .place:
+            let name = step.pointerPart ?? ""
+            if case .place = step { isList = true }
             let known = members.first { $0.name == name }?.value
             let next = known ?? InferredSample()
             if known == nil { members.append((name, next)) }
@@ -37,9 +41,19 @@ final class InferredSample {
         case (nil, _): break
         }
         if members.isEmpty { return leaf ?? .object(JSONObject()) }
+        if isList { return list }
         var object = JSONObject()
         for member in members { object[member.name] = member.value.value }
         return .object(object)
+    }
+
+    /// The members at their places, and null between them.
+    private var list: JSONValue {
+        let places = members.compactMap { member in Int(member.name).map { ($0, member.value.value) } }
+        let count = min((places.map(\.0).max() ?? -1) + 1, 16)
+        var elements = [JSONValue](repeating: .null, count: count)
+        for (place, value) in places where elements.indices.contains(place) { elements[place] = value }
+        return .array(elements)
     }
 
     /// The payload's bytes as its kind writes them.
