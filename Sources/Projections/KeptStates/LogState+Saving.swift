@@ -39,7 +39,7 @@ struct SavedState {
     private struct Malformed: Error {}
 
     /// The length from which on a piece of everything but messages ends.
-    static let pieceBytes = 4 << 20
+    static let pieceBytes = 1 << 20
     /// The first byte of such a piece. A piece of messages begins with its `MessageStore.PieceKind`, then the source's
     /// index (4 bytes, little-endian).
     fileprivate static let restTag: UInt8 = 0xFF

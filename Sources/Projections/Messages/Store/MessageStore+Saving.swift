@@ -89,7 +89,7 @@ extension MessageStore {
     }
 
     /// A piece ends at the first entry, cell or record that brings it to this length. Texts come a page at a time.
-    private static var pieceBytes: Int { 4 << 20 }
+    private static var pieceBytes: Int { 1 << 20 }
 
     /// Notes that the store has just been saved or loaded: later pieces contain only later changes.
     mutating func noteSaved() {
