@@ -87,6 +87,21 @@ import Testing
         #expect(drafts.map(\.recordedAt) == [5, 6, 7, 8].map { Timestamp(microseconds: $0 * 1000) })
     }
 
+    @Test func streamsOfSeveralPathsAreToldApart() throws {
+        let lines = #"""
+            {"t_ms":5,"dir":"in","path":"/a","raw":"data: 1\n"}
+            {"t_ms":6,"dir":"in","path":"/b","raw":"data: 2\n\n"}
+            {"t_ms":7,"dir":"in","path":"/a","raw":"\n"}
+            """#
+        for kind in [CaptureKind.sse, .ws] {
+            let drafts = try source(lines, kind: kind).allDrafts()
+            #expect(drafts.map(\.text) == ["data: 2\n\n", "data: 1\n\n"])
+            #expect(drafts.map { $0.attributes["path"] } == ["/b", "/a"])
+        }
+        let error = error { _ = try source(#"{"t_ms":5,"path":"/a","raw":"data: 1"}"#, kind: .sse).allDrafts() }
+        #expect(error?.reason.contains(#"neither "dir""#) == true)
+    }
+
     @Test func aGrownCaptureKeepsTheKeysOfWhatWasThere() throws {
         let first = #"{"t_ms":5,"dir":"in","raw":"data: a\n\ndata: b\n"}"# + "\n"
         let before = try source(first).allDrafts()

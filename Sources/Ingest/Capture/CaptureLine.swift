@@ -43,8 +43,10 @@ struct CaptureLine {
         case (.link, _), (.observed, _), (.file, .status): nil
         case (_, .observed): "\"observed\" is missing"
         case (.answer, let kind) where kind.isGeneric: nil
+        case (.answer(.in, _, nil, _), .sse): nil
         case (.answer, .status): "\"op\" is missing"
-        case (.answer, _): "a line with \"path\" belongs to a capture of kind ws, http or status, not \(kind.rawValue)"
+        case (.answer, _):
+            "a line with \"path\" belongs to a capture of kind ws, http, json or status, not \(kind.rawValue)"
         case (.frame, .status): "a line of a status capture has \"path\" and \"op\", not \"dir\""
         case (.frame(.out, _), .sse): "\"dir\" is \"out\", but a stream of events has nothing outgoing"
         case (.frame, _): nil

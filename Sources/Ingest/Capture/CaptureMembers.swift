@@ -194,7 +194,8 @@ extension CaptureMembers {
         case "remove":
             if let bytes = try bytes(), !bytes.isEmpty { throw CaptureFault(reason: "a removed file has no bytes") }
             return .file(path: path, isRemoval: true, [])
-        case nil: throw CaptureFault(reason: "\"op\" is missing")
+        case nil:
+            throw CaptureFault(reason: "beside \"path\" stands neither \"dir\" nor, of a status file, \"op\"")
         default: throw CaptureFault(reason: "\"op\" is neither \"write\" nor \"remove\"")
         }
     }
