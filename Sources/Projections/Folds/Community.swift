@@ -255,13 +255,17 @@ extension Community {
     ) {
         guard context.event.sequence.rawValue > typingForgotten else { return }
         let key = EntityKey(.typing, channel, user)
-        if typing[key] == nil { index.noteTyping(key) }
         switch change {
-        case .begins: typing[key] = context.event
-        case .counts(let event): typing[key] = event
-        case .ends: typing[key] = nil
+        case .begins: begin(key, at: context.event)
+        case .counts(let event): begin(key, at: event)
+        // A client ends it with each message, and mostly nobody types.
+        case .ends: guard !typing.isEmpty, typing.removeValue(forKey: key) != nil else { return }
         }
         context.touch(key)
+    }
+
+    private mutating func begin(_ key: EntityKey, at event: EventReference) {
+        if typing.updateValue(event, forKey: key) == nil { index.noteTyping(key) }
     }
 
     /// Replaces the read states, and touches the rows that differ.
