@@ -252,4 +252,60 @@ import Testing
         }
         #expect(try Self.changes([#"{"messages":[\#(rows.joined(separator: ","))]}"#]) == Self.wanted)
     }
+
+    private static func message(
+        _ row: (id: String, by: String, text: String, answers: String?),
+        _ at: Int,
+        _ reply: String
+    ) -> String {
+        #""id":"\#(row.id)","room":"r1","user":"\#(row.by)","text":"\#(row.text)","ts":\#(at)000\#(reply)"#
+    }
+
+    // MARK: - What must not be guessed
+
+    /// Few people are no words for what happens: their names would be in the file, and what others say would be lost.
+    @Test func whoSpeaksIsNoKindOfEvents() throws {
+        let users = ["u-ada", "u-bo"]
+        var payloads = (0..<12).map { index in
+            let at = 1_767_225_600 + index
+            return
+                #"{"id":"m\#(index)","user":"\#(users[index % 2])","text":"good day number \#(index)","ts":\#(at)000}"#
+        }
+        payloads += [#"{"id":"m2","user":"u-ada","deleted":true}"#, #"{"id":"m3","user":"u-bo","deleted":true}"#]
+        let changes = try Self.changes(payloads)
+        #expect(changes.prefix(12).allSatisfy { $0.hasPrefix("message all m") && $0.contains(" u-") }, "\(changes)")
+    }
+
+    /// A word that says no deletion is none, although its event holds the id of a message and nothing else.
+    @Test(arguments: ["bookmark", "notify", "archive"]) func anUnknownWordIsNoDeletion(word: String) throws {
+        var payloads = Self.each { #"{"type":"say",\#(Self.message($0, $1, Self.answers("reply_to", $0.answers)))}"# }
+        payloads += ["m1", "m2", "m3"].map { #"{"type":"\#(word)","id":"\#($0)","room":"r1"}"# }
+        #expect(try Self.changes(payloads) == Self.wanted)
+    }
+
+    /// A member that is null in some messages does not tell these from the others.
+    @Test func aMemberMayBeNull() throws {
+        let payloads = Self.each { row, at in
+            "{\(Self.message(row, at, #","reply_to":\#(row.answers.map { "\"\($0)\"" } ?? "null")"#))}"
+        }
+        #expect(try Self.changes(payloads + [#"{"ok":1}"#, #"{"ok":1}"#]) == Self.wanted)
+    }
+
+    /// An empty text is no message that is answered.
+    @Test func aMessageMayAnswerNoneByAnEmptyText() throws {
+        let payloads = Self.each { row, at in
+            #"{"type":"say",\#(Self.message(row, at, #","reply_to":"\#(row.answers ?? "")""#))}"#
+        }
+        #expect(try Self.changes(payloads + [#"{"type":"ping"}"#]) == Self.wanted)
+    }
+
+    /// The time of an event is not the id of what it holds.
+    @Test func aTimeIsNoID() throws {
+        var payloads = Self.each { row, at in
+            let said = Self.message(row, at, Self.answers("reply_to", row.answers))
+            return #"{"type":"new","created_at":"2026-01-01T00:00:0\#(at % 10)Z","message":{\#(said)}}"#
+        }
+        payloads.append(#"{"type":"delete","created_at":"2026-01-01T00:01:00Z","message":{"id":"m3","room":"r1"}}"#)
+        #expect(try Self.changes(payloads) == Self.wanted + ["messageDeleted r1 m3"])
+    }
 }

@@ -100,8 +100,10 @@ extension InferenceFinder {
             return nil
         }
         let isNamed = isDeletion(group)
+        // A word that is no deletion's says what happens: something else.
+        let isTold = group.key.tests.contains { if case .text = $0.condition { true } else { false } }
         let why = isNamed ? "its name says a deletion, and " : "no text, no user, and "
-        let bare = paths(index).filter { isNamed || looksBare($1) }
+        let bare = paths(index).filter { isNamed || (!isTold && looksBare($1)) }
         // Nearest to the id, since the channel is looked for from there.
         for nearest in [1, 2] {
             for (path, statistics) in bare {

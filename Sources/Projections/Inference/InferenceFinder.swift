@@ -138,7 +138,7 @@ struct InferenceFinder {
     /// What the members of a path's objects hold, without what tells the group's units apart.
     func statistics(_ index: Int, _ path: InferencePath, _ instances: [InferenceInstance]) -> InferenceStatistics {
         let isUnit = path == groups[index].base
-        let tests = isUnit ? groups[index].key.tests.filter { $0.condition != .present } : []
+        let tests = isUnit ? groups[index].key.tests.filter { ![.present, .there].contains($0.condition) } : []
         return InferenceStatistics(instances, without: tests.map(\.members))
     }
 
@@ -198,7 +198,8 @@ struct InferenceFinder {
                 effect.changes = message.editedAt == nil ? ["content"] : ["content", "editedAt"]
             }
             effect.reason += isEdit ? "; its name says an edit" : "; its ids come again"
-            if message.author == nil { effect.needs = ["author", "content"] }
+            let othersMake = messages.contains { $0.group != found.group && $0.message.author != nil }
+            if message.author == nil, isEdit || othersMake { effect.needs = ["author", "content"] }
         }
         effect.reactions = reactions(found.statistics)
         guard let flag = message.deletedFlag else { return [effect] }

@@ -18,6 +18,8 @@ struct InferenceGroup: Sendable {
     struct Test: Hashable, Sendable {
         enum Condition: Hashable, Sendable {
             case text(String), number(String), present, missing, null
+            /// The member is there, be it null.
+            case there
             /// A path of a pattern, which begins with a slash or does not.
             case path(InferencePattern, isSlashed: Bool)
         }
@@ -51,7 +53,7 @@ struct InferenceGroup: Sendable {
     private static func names(of test: Test) -> [String] {
         switch test.condition {
         case .text(let text): [text]
-        case .present: test.members
+        case .present, .there: test.members
         case .path(let pattern, _): pattern.words
         case .number, .missing, .null: []
         }
@@ -119,7 +121,7 @@ struct InferenceGrouping {
         var tests = telling.tests(of: event.value)
         if !tests.contains(where: { $0.condition != .missing }) {
             tests = (event.value.object?.members ?? []).prefix(8).filter { !common.contains($0.name) }
-                .map { .init(members: [$0.name], condition: .present) }
+                .map { .init(members: [$0.name], condition: .there) }
         }
         return InferenceGroup.Key(kind: event.kind, path: "", tests: tests)
     }

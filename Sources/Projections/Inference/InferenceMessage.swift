@@ -62,12 +62,15 @@ struct InferenceMessage {
         beside content: InferenceMembers,
         _ statistics: InferenceStatistics
     ) -> Bool {
-        guard let member = statistics.members[place], member.valueCount * 2 >= statistics.instances.count else {
-            return false
-        }
+        guard let member = statistics.members[place], member.valueCount * 2 >= statistics.instances.count,
+            mayBeID(member.timeForm)
+        else { return false }
         // A few ids for many texts are no ids of messages.
         return member.distinct.count * 3 >= (statistics.members[content]?.distinct.count ?? 0)
     }
+
+    /// Whether values of a form may be ids: times are none, but for those of Slack.
+    private static func mayBeID(_ form: DecoderTimeForm?) -> Bool { form == nil || form == .secondsText }
 
     /// The same of a value outside of the objects.
     private static func isID(
@@ -101,7 +104,7 @@ struct InferenceMessage {
             return member.valueCount >= 3 && member.distinct.count * 10 >= member.valueCount * 9
                 && member.valueCount == statistics.instances.count && member.sentenceCount == 0
         }
-        return fit.first { statistics.members[$0]?.timeForm == nil } ?? fit.first
+        return fit.first { Self.mayBeID(statistics.members[$0]?.timeForm) }
     }
 
     private mutating func findTimes(_ statistics: InferenceStatistics) {

@@ -77,13 +77,26 @@ enum InferenceNames {
         "reaction", "reactions", "react", "like", "delivered", "presence",
     ]
 
-    /// Whether a text may name a kind of events: letters, digits, `.`, `:`, `_` and `-`.
+    /// Whether a text may name a kind of events: letters, digits, `.`, `:`, `_`, `-` and backslashes. What looks like an id is none.
     static func isWord(_ text: String) -> Bool {
-        (1...48).contains(text.utf8.count)
+        (1...48).contains(text.utf8.count) && !looksLikeID(text)
             && text.utf8.allSatisfy {
                 (0x30...0x3a).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0)
-                    || "_.-".utf8.contains($0)
+                    || "_.-\\".utf8.contains($0)
             }
+    }
+
+    /// Whether a text has the look of an id: many digits, or digits among letters without anything between words.
+    private static func looksLikeID(_ text: String) -> Bool {
+        let digits = text.utf8.count { (0x30...0x39).contains($0) }
+        if digits >= 5 { return true }
+        return digits >= 2 && text.utf8.count >= 9 && !text.utf8.contains { "_.-:\\".utf8.contains($0) }
+    }
+
+    /// Whether a member of the name tells of whom or where, which says nothing of what happens.
+    static func isOfWhom(_ name: String) -> Bool {
+        author.contains(name) || authorName.contains(name) || channel.contains(name) || people.contains(name)
+            || id.contains(name) || reply.contains(name) || createdAt.contains(name) || self.name.contains(name)
     }
 
     /// Whether a text is an emoji or a mark, or a name in colons: what a reaction may be.

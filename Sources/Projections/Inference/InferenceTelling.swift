@@ -175,7 +175,8 @@ struct InferenceTelling {
         if byValues, !named.contains(where: { $0.count == 1 }) {
             // By values alone: few, in most payloads, each with a shape of its own.
             let others = fit.filter { members, candidate in
-                members.count == 1 && candidate.values.count <= 16 && candidate.count * 10 >= values.count * 6
+                members.count == 1 && !InferenceNames.isOfWhom(InferenceNames.plain(members[0]))
+                    && candidate.values.count <= 16 && candidate.count * 10 >= values.count * 6
                     && candidate.count >= candidate.values.count * 2
                     && Set(candidate.values.values).count * 3 >= candidate.values.count * 2
             }

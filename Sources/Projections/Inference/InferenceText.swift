@@ -39,6 +39,7 @@ enum InferenceText {
                 ? quoted(text) : word(text)
         case .number(let text): text
         case .present: "present"
+        case .there: "{not: missing}"
         case .missing: "missing"
         case .null: "null"
         case .path(let pattern, _): "{pointer: \(quoted(pattern.text))}"

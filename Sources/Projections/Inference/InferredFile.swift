@@ -21,12 +21,27 @@ struct InferredFile {
                 "# A proposal, made of \(sampled) of \(count) events: read it, try it, correct it (docs/decoders.md).",
                 "# The samples hold made-up values.",
                 "decoder: \(name)/1",
-            ] + (ordersByCreation ? ["# The ids do not grow with the times.", "order: creation"] : [])
+            ] + Self.absences(rules)
+            + (ordersByCreation ? ["# The ids do not grow with the times.", "order: creation"] : [])
         for var rule in rules {
             rule.nameShapes { self.shapeName($0) }
             self.rules.append(rule)
             addSamples(rule, [])
         }
+    }
+
+    /// How the app writes that a message answers none, where it does so by a value.
+    private static func absences(_ rules: [InferredRule]) -> [String] {
+        var forms = ["null"]
+        for effect in rules.flatMap(\.all).flatMap(\.effects) {
+            for member in effect.members where member.name == "replyTo" {
+                let values = effect.instances.compactMap { $0.value.value(at: member.place)?.writtenText }
+                for (text, form) in [("", "\"\""), ("0", "0")] where values.contains(text) && !forms.contains(form) {
+                    forms.append(form)
+                }
+            }
+        }
+        return forms.count > 1 ? ["none: [\(forms.joined(separator: ", "))]"] : []
     }
 
     private mutating func addSamples(_ rule: InferredRule, _ outer: [InferredRule]) {

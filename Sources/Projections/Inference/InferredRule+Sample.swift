@@ -67,12 +67,14 @@ extension InferredRule {
             case .path(let pattern, let isSlashed):
                 sample.put(.string((isSlashed ? "/" : "") + pattern.sample), at: way(to: test))
             case .null: sample.put(.null, at: way(to: test))
-            case .present, .missing: break
+            case .present, .there, .missing: break
             }
         }
     }
 
     private func putPresence(in sample: InferredSample) {
-        for test in group.key.tests where test.condition == .present { sample.put(.bool(true), at: way(to: test)) }
+        for test in group.key.tests where [.present, .there].contains(test.condition) {
+            sample.put(.bool(true), at: way(to: test))
+        }
     }
 }
