@@ -96,6 +96,11 @@ extension GenericClient {
         case .reactions(let key, .set(let reaction, let isPresent)) where rules.contains(.reactionsAreCounted):
             let counted = counted(reaction, isPresent, of: key, messages, &context)
             return each(of: key, &context) { .reactions($0, .set(counted, isPresent: isPresent)) }
+        case .reactions(let key, .cleared(let emoji, let user?)) where rules.contains(.reactionsAreCounted):
+            return (0..<Self.copiesMax).flatMap { copy in
+                let counted = GatewayClient.id(user, copy: copy, context: &context)
+                return each(of: key, &context) { .reactions($0, .cleared(emoji: emoji, user: counted)) }
+            }
         case .reactions(let key, let change): return each(of: key, &context) { .reactions($0, change) }
         case .moved, .reaction, .stands: return [change]
         }

@@ -200,9 +200,13 @@ extension MessageStore {
         saved.noteReaction(reaction)
     }
 
-    /// The reactions to the message at a place, removed ones included; see `ReactionTable.sorted`.
-    func sortedReactions(at place: Int, _ names: Names) -> [ReactionTable.Reaction] {
-        cells[place].hasReactions ? reactions.sorted(to: place, names) { _ in true } : []
+    /// Some reactions to the message at a place, all of them if nothing is said, removed ones included; see `ReactionTable.sorted`.
+    func sortedReactions(
+        at place: Int,
+        _ names: Names,
+        where isWanted: (ReactionTable.Reaction) -> Bool = { _ in true }
+    ) -> [ReactionTable.Reaction] {
+        cells[place].hasReactions ? reactions.sorted(to: place, names, where: isWanted) : []
     }
 
     /// The reactions that a row shows; `nil` without any.
