@@ -98,17 +98,24 @@ extension Messages {
         // The event that took all away, or all of one emoji or user, stands for those that it took, whether or not their own
         // events are known: so a compaction keeps it.
         var whole: (emoji: String, user: EntityID)?
-        // Of one user before they are sorted: an event for each of many users would sort all of them.
-        func known(of user: EntityID? = nil) -> [(emoji: String, user: EntityID)] {
-            store.sortedReactions(at: place, context.names) { $0.isPresent && (user == nil || $0.user == user) }
-                .map { (emoji: store.reactions.emojis.text($0.emoji), user: $0.user) }
+        func known() -> [(emoji: String, user: EntityID)] {
+            store.sortedReactions(at: place, context.names).filter(\.isPresent).map {
+                (emoji: store.reactions.emojis.text($0.emoji), user: $0.user)
+            }
         }
         switch change {
         case .set(let reaction, let isPresent): wanted = [(reaction.emoji, reaction.user, isPresent)]
-        case .cleared(let emoji, let user):
-            whole = (emoji ?? "", user ?? .none)
-            for reaction in known(of: user) where emoji.map({ ExactText.areSame($0, reaction.emoji) }) ?? true {
+        case .cleared(let emoji, nil):
+            whole = (emoji ?? "", .none)
+            for reaction in known() where emoji.map({ ExactText.areSame($0, reaction.emoji) }) ?? true {
                 wanted.append((reaction.emoji, reaction.user, false))
+            }
+        case .cleared(let emoji, let user?):
+            whole = (emoji ?? "", user)
+            // Emojis are few, and users may be many.
+            for emoji in emoji.map({ [$0] }) ?? store.reactions.emojis.texts
+            where store.reactions.has(emoji, by: user, to: place) {
+                wanted.append((emoji, user, false))
             }
         case .stand(let reactions, let statement):
             guard counts(statement, at: place, context) else { return }

@@ -200,13 +200,9 @@ extension MessageStore {
         saved.noteReaction(reaction)
     }
 
-    /// Some reactions to the message at a place, all of them if nothing is said, removed ones included; see `ReactionTable.sorted`.
-    func sortedReactions(
-        at place: Int,
-        _ names: Names,
-        where isWanted: (ReactionTable.Reaction) -> Bool = { _ in true }
-    ) -> [ReactionTable.Reaction] {
-        cells[place].hasReactions ? reactions.sorted(to: place, names, where: isWanted) : []
+    /// The reactions to the message at a place, removed ones included; see `ReactionTable.sorted`.
+    func sortedReactions(at place: Int, _ names: Names) -> [ReactionTable.Reaction] {
+        cells[place].hasReactions ? reactions.sorted(to: place, names) { _ in true } : []
     }
 
     /// The reactions that a row shows; `nil` without any.
