@@ -174,8 +174,8 @@ extension DecoderRun {
         guard let channel = id(.channel, reader, line), let message = id(.id, reader, line) else { return }
         let key = MessageKey(channel: channel, id: message)
         if reader.effect.operation == .clear {
-            let user = reader.effect.names(.user) ? id(.user, reader, line) : nil
-            if user == nil, reader.effect.names(.user) { return }
+            // A shape may read both, and the event tell neither: then all are meant.
+            let user = reader.id(.user).map { context.names.id($0) }
             return changes.append(.message(.reactions(key, .cleared(emoji: reader.id(.emoji), user: user))))
         }
         guard let user = id(.user, reader, line) else { return }

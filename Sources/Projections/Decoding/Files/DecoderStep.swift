@@ -104,11 +104,6 @@ final class DecoderEffect: Sendable {
     }
 }
 
-extension DecoderEffect {
-    /// Whether the file gives a part of the thing's name.
-    func names(_ id: DecoderName) -> Bool { ids[id] != nil || members[id] != nil }
-}
-
 /// The list or object of reactions to a message.
 struct DecoderReactions: Sendable {
     let each: DecoderPlace
