@@ -53,7 +53,11 @@ extension DecoderRun {
     ) -> (list: EntityID, isNamed: Bool)? {
         let operation = reader.effect.operation
         let mayLack = operation == .patch || operation == .delete
-        if mayLack, reader.found(.list)?.isNull ?? true { return (known?.list ?? .none, false) }
+        let found = reader.found(.list)
+        if let named = found?.id(&context.names) { return (named, true) }
+        // An empty text names none; of a deletion the list does not matter.
+        let isLacking = found.map { $0.isNull || $0.writtenText == "" } ?? true
+        if mayLack, isLacking || operation == .delete { return (known?.list ?? .none, false) }
         return id(.list, reader, line).map { ($0, true) }
     }
 
