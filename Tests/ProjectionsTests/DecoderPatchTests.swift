@@ -16,7 +16,7 @@ import Testing
         - {when: {/op: patch}, patch: item, at: {list: /l, id: /id}, with: {text: /text, done: /done, due: /due, version: /v}}
         - {when: {/op: listed}, replace: item, set: all, at: {list: /l, id: /id}, with: {text: /text, done: /done}}
         - {when: {/op: all}, snapshot: all}
-        - {when: {/op: drop}, delete: item, set: all, at: {id: /id}, deleted: until-stated}
+        - {when: {/op: drop}, delete: item, set: all, at: {list: /l, id: /id}, deleted: until-stated}
         - {when: {/op: end}, delete: item, at: {id: /id}}
         - {when: {/op: channel}, replace: channel, at: {id: /id}, with: {name: /text, topic: /due, version: /v}}
         - {when: {/op: rename}, patch: channel, at: {id: /id}, with: {name: /text, topic: /due, version: /v}}
@@ -152,7 +152,7 @@ import Testing
 
         /// The item that an event states whole, with the version that counts afterwards.
         init(_ said: Said, after known: Item?) {
-            (list, text, isDone) = (said.list ?? known?.list, said.text, said.isDone ?? false)
+            (list, text, isDone) = (said.list, said.text, said.isDone ?? false)
             (due, version) = (said.valueOfDue, said.version ?? known?.version)
         }
 
@@ -170,7 +170,7 @@ import Testing
             if known?.isGone ?? false || (said.op == "make" && isKnown) { return known }
             if said.op == "drop" || said.op == "end" {
                 var item = known ?? Item(said, after: nil)
-                // These rules read no list and no version of a deletion.
+                // A deletion tells no list, and these rules read no version of it.
                 if known == nil { (item.list, item.version) = (nil, nil) }
                 (item.isThere, item.isGone) = (false, said.op == "end")
                 return item
@@ -181,8 +181,7 @@ import Testing
                 item?.patch(said)
                 return item
             }
-            // What has left its list is made again where it was, unless the event names another list.
-            if said.op == "patch", said.text == nil || (said.list ?? known?.list) == nil { return known }
+            if said.op == "patch", said.text == nil || said.list == nil { return known }
             return Item(said, after: known)
         }
 
@@ -226,6 +225,17 @@ import Testing
         ]
         #expect(try Self.rows("items", payloads) == ["list=b id=1 text=bread done=false"])
         #expect(try Self.compacts(payloads))
+    }
+
+    /// What is deleted says nothing of where a later patch puts it, and a list of another type is none.
+    @Test func aListIsThatOfAStatement() throws {
+        let patch = #"{"op":"patch","id":"1","text":"milk"}"#
+        #expect(try Self.rows("items", [#"{"op":"drop","l":"c","id":"1"}"#, patch]) == [])
+        let made = #"{"op":"replace","l":"a","id":"1","text":"bread"}"#
+        #expect(try Self.rows("items", [made, #"{"op":"drop","l":"c","id":"1"}"#, patch]) == [])
+        let fault = try Self.state([made, #"{"op":"patch","l":[1],"id":"1","text":"milk"}"#])
+        #expect(fault["issues"]?.array?.first?["reason"]?.string?.hasSuffix("the item has no list") == true)
+        #expect(fault["items"]?.array?.first?["text"]?.string == "bread")
     }
 
     // MARK: - Channels and users
@@ -277,6 +287,19 @@ import Testing
         ]
         let reactions = try Self.state(payloads)["messages"]?.array?.first?["reactions"]
         #expect(reactions?.canonicalText == #"[{"emoji":"x","users":["bo"]},{"emoji":"z","users":["ada"]}]"#)
+    }
+
+    /// A client that counts reactions has them all taken away.
+    @Test func countedReactionsOfOneUserAreCleared() throws {
+        let react = #"{"op":"react","l":"c","id":"1","u":"ada","e":"x"}"#
+        let payloads = [#"{"op":"post","l":"c","id":"1","text":"hi"}"#, react, react]
+        func shown(_ payloads: [String]) throws -> String? {
+            try Self.state(payloads, rules: [.reactionsAreCounted])["messages"]?.array?.first?["reactions"]?
+                .canonicalText
+        }
+        #expect(try shown(payloads)?.contains("ada#2") == true)
+        let cleared = try shown(payloads + [#"{"op":"unreact","l":"c","id":"1","u":"ada"}"#])
+        #expect(cleared == nil || cleared == "[]")
     }
 
     @Test func aClientThatTakesAPatchForTheWholeLosesTheRest() throws {

@@ -125,7 +125,7 @@ struct ItemPatch: Sendable {
         )
     }
 
-    /// What is told, as an item.
+    /// The item of the told members alone.
     private var whole: ItemFields {
         var whole = item
         whole.extra = JSONObject(members: item.extra.members.filter { !$0.value.isNull })

@@ -1,6 +1,6 @@
 import JSON
 
-/// What is said with a path beside it: `{"path": "/messages/r1/m1/text", "data": "new"}`.
+/// Values whose meaning a path beside them names: `{"path": "/messages/r1/m1/text", "data": "new"}`.
 extension InferenceFinder {
     /// A new text at a path that ends with the name of a message's text: an edit.
     func textAtPath(_ index: Int) -> InferredEffect? {

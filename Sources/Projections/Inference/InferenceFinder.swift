@@ -19,7 +19,7 @@ struct InferenceFinder {
     var messages: [Found] = []
     /// The first event of each message's id.
     var firstEvents: [String: Int] = [:]
-    /// What is said of messages by tags, by its group.
+    /// The groups whose objects tell by their tags which messages they react to or delete.
     var tagged: [Int: Tagged] = [:]
     var channels: Set<String> = []
     var authors: Set<String> = []

@@ -135,7 +135,7 @@ struct InferenceWalk {
     static let pathsMax = 400
     static let levelsMax = 4
 
-    /// What is not looked at: it is divided into groups of its own.
+    /// The paths that the walk leaves out: their values have groups of their own.
     let skipped: Set<InferencePath>
     private(set) var paths: [InferencePath] = []
     private(set) var instances: [InferencePath: [InferenceInstance]] = [:]

@@ -30,7 +30,7 @@ struct InferredEffect {
         var kept: String?
     }
 
-    /// What is kept of one of an object's tags for the object's id.
+    /// A value that a step keeps for an object's id: the second place of one of the object's tags.
     struct Kept {
         let name: String
         let list: String

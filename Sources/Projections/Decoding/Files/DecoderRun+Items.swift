@@ -7,24 +7,19 @@ extension DecoderRun {
         let effect = reader.effect
         let known = decoder.items[id]
         stay(reader, id, .none)
-        guard let list = list(reader, known, line) else { return }
+        guard let (list, isNamed) = list(reader, known, line) else { return }
         let version = reader.time(.version)
         if case .fault = version { return issue("the item's version is no time", line) }
         let isDeletion = effect.operation == .delete
-        let done = isDeletion ? nil : reader.value(.done)
-        guard let isDone = done.map({ Self.truth($0) }) ?? false else {
-            return issue("the item's done has another type", line)
+        let said = isDeletion ? nil : StatedItem(id, reader)
+        if let fault = said?.fault, fault == .done || effect.operation == .patch {
+            return issue("the item's \(fault) has another type", line)
         }
         let isKnown = known.map { !$0.isAbsent && !$0.isGone } ?? false
         if effect.operation == .make, isKnown { return }
         if let known, isPast(known, version.known) { return }
         if isDeletion, known?.isAbsent ?? true, context.rules.contains(.deletionOfUnseenIsForgotten) { return }
-        var item: ItemFields?
-        if !isDeletion {
-            guard let said = fields(of: id, isDone: isDone, reader, line) else { return }
-            item = said
-        }
-        let makes = list != .none && effect.needs.allSatisfy { reader.has($0) }
+        let makes = isNamed && effect.needs.allSatisfy { said?.has($0) ?? false }
         // A patch that makes nothing is no statement of an item that is not known.
         if effect.operation != .patch || isKnown || makes {
             // An item may move to another list and is the same thing of its set.
@@ -34,25 +29,36 @@ extension DecoderRun {
         if isDeletion || (effect.operation != .patch && known?.list != list), let known, !known.isAbsent {
             changes.append(.item(.removed(list: known.list, id: id)))
         }
-        guard let item else { return }
-        guard effect.operation == .patch else { return changes.append(.item(.stated(list: list, item: item))) }
+        guard let said else { return }
+        guard effect.operation == .patch else {
+            return changes.append(.item(.stated(list: list, item: said.item)))
+        }
         let patch = ItemPatch(
             home: isKnown ? known?.list : nil,
             list: list,
-            item: item,
-            told: told(reader),
+            item: said.item,
+            told: said.told,
             makes: makes
         )
         changes.append(.item(.patched(patch)))
     }
 
-    /// The list that an effect names; `nil`, with an issue, if there is none. One that patches or deletes an item may leave it out: then it
-    /// is the one in which the item is or was, and `EntityID.none` of an item that is not known.
-    private mutating func list(_ reader: EffectReader, _ known: FileDecoder.ItemMemory?, _ line: Int?) -> EntityID? {
+    /// The list that an effect is about, and whether it names one; `nil`, with an issue, if it should and does not. One that patches or
+    /// deletes an item may leave it out: then it is the one in which the item was stated last, and `EntityID.none` of an item that
+    /// was not.
+    private mutating func list(
+        _ reader: EffectReader,
+        _ known: FileDecoder.ItemMemory?,
+        _ line: Int?
+    ) -> (list: EntityID, isNamed: Bool)? {
         let operation = reader.effect.operation
-        guard operation == .patch || operation == .delete else { return id(.list, reader, line) }
-        if let named = reader.found(.list)?.id(&context.names) { return named }
-        return known?.list ?? EntityID.none
+        let mayLack = operation == .patch || operation == .delete
+        let found = reader.found(.list)
+        if let named = found?.id(&context.names) { return (named, true) }
+        // An empty text names none; of a deletion the list does not matter.
+        let isLacking = found.map { $0.isNull || $0.writtenText == "" } ?? true
+        if mayLack, isLacking || operation == .delete { return (known?.list ?? .none, false) }
+        return id(.list, reader, line).map { ($0, true) }
     }
 
     /// Whether the item was deleted for ever, or a newer version of it is known.
@@ -73,7 +79,8 @@ extension DecoderRun {
         let isDeletion = effect.operation == .delete
         let (isGone, sequence) = (isDeletion && effect.isForEver, context.event.sequence.rawValue)
         decoder.items[id] = FileDecoder.ItemMemory(
-            list: list,
+            // A deletion tells of no list in which the item is.
+            list: isDeletion ? known?.list ?? .none : list,
             // No version of an item counts once the item is gone for ever.
             version: isGone ? nil : version ?? known?.version,
             isGone: isGone,
@@ -82,42 +89,56 @@ extension DecoderRun {
             sequence: sequence
         )
     }
+}
 
-    /// What an effect states of an item: of a patch only what it tells, with `null` for a further member without a value; `nil`,
-    /// with an issue, if a patch cannot be read.
-    private mutating func fields(of id: EntityID, isDone: Bool, _ reader: EffectReader, _ line: Int?) -> ItemFields? {
+/// What an event says of an item.
+private struct StatedItem {
+    /// Of a patch only what it tells, with `null` for a further member without a value.
+    let item: ItemFields
+    /// The members that are told, beside the further ones.
+    let told: ItemMembers
+    /// The first member that has another type; `nil` if all can be read.
+    let fault: DecoderName?
+
+    init(_ id: EntityID, _ reader: EffectReader) {
+        let (text, status, created) = (reader.text(.text), reader.text(.status), reader.text(.created))
+        let done = reader.value(.done)
+        let isDone = done.map { Self.truth($0) } ?? false
         let isPatch = reader.effect.operation == .patch
         let own: [DecoderName] = [.text, .done, .status, .created, .version]
-        let (text, status, created) = (reader.text(.text), reader.text(.status), reader.text(.created))
-        if isPatch {
-            for (name, isFault) in [("text", text.isFault), ("status", status.isFault), ("created", created.isFault)]
-            where isFault {
-                issue("the item's \(name) has another type", line)
-                return nil
-            }
-        }
         var extra: [JSONObject.Member] = []
         for name in reader.effect.subject.members where !own.contains(name) {
             guard let value = reader.value(name), isPatch || value != .null else { continue }
             extra.append(JSONObject.Member(name: name.text, value: value))
         }
-        return ItemFields(
+        item = ItemFields(
             id: id,
             text: text.known,
-            done: isDone,
+            done: isDone ?? false,
             status: status.known,
             created: created.known,
             extra: JSONObject(members: extra)
         )
+        var told: ItemMembers = []
+        if text.isStated { told.insert(.text) }
+        if done != nil { told.insert(.done) }
+        if status.isStated { told.insert(.status) }
+        if created.isStated { told.insert(.created) }
+        self.told = told
+        fault =
+            isDone == nil
+            ? .done : text.isFault ? .text : status.isFault ? .status : created.isFault ? .created : nil
     }
 
-    private func told(_ reader: EffectReader) -> ItemMembers {
-        var told: ItemMembers = []
-        if reader.text(.text).isStated { told.insert(.text) }
-        if reader.value(.done) != nil { told.insert(.done) }
-        if reader.text(.status).isStated { told.insert(.status) }
-        if reader.text(.created).isStated { told.insert(.created) }
-        return told
+    /// Whether a member has a value.
+    func has(_ name: DecoderName) -> Bool {
+        switch name {
+        case .text: item.text != nil
+        case .done: told.contains(.done)
+        case .status: item.status != nil
+        case .created: item.created != nil
+        default: item.extra[name.text].map { !$0.isNull } ?? false
+        }
     }
 
     /// Whether a value says that an item is done: a truth value, or one written as 0, 1, true or false; `nil` for anything else.

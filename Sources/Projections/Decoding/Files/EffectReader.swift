@@ -24,9 +24,6 @@ struct EffectReader {
         read(name, effect.outerMembers) { $0.value($1)?.value } ?? nil
     }
 
-    /// Whether a member has a value.
-    func has(_ name: DecoderName) -> Bool { value(name).map { !$0.isNull } ?? false }
-
     /// The value of a column.
     func value(named name: String) -> JSONValue? {
         if let value = effect.outerMembers[named: name] {
