@@ -35,34 +35,13 @@ import Testing
         """
 
     private static func state(_ payloads: [String], rules: ReadingRules = .canonical) throws -> JSONValue {
-        var decoders = Decoders()
-        decoders[try SourceName("app")] = try DecoderFile(file)
-        var state = LogState(rules: rules)
-        state.use(decoders)
-        for (place, payload) in payloads.enumerated() {
-            let envelope = try DecoderFileTests.envelope(.none, at: UInt64(place + 1))
-            Array(payload.utf8).withUnsafeBytes { state.apply(envelope, payload: $0) }
-        }
+        var state = try DecoderStatementTests.Scene(file: file, payloads).fold(from: LogState(rules: rules))
         return state.document()
     }
 
     /// Whether what a compaction leaves gives the same state.
     private static func compacts(_ payloads: [String]) throws -> Bool {
-        var decoders = Decoders()
-        decoders[try SourceName("app")] = try DecoderFile(file)
-        func fold(from start: LogState, _ isKept: (UInt64) -> Bool) throws -> LogState {
-            var state = start
-            state.use(decoders)
-            for (place, payload) in payloads.enumerated() where isKept(UInt64(place + 1)) {
-                let envelope = try DecoderFileTests.envelope(.none, at: UInt64(place + 1))
-                Array(payload.utf8).withUnsafeBytes { state.apply(envelope, payload: $0) }
-            }
-            return state
-        }
-        let retained = try fold(from: LogState()) { _ in true }.retained(by: RetentionPolicy(messagesPerChannel: 1))
-        let kept = retained.neededSequences
-        let refolded = try fold(from: LogState(facts: retained.facts(keeping: kept))) { kept.contains($0) }
-        return refolded.normalFormHash == retained.normalFormHash
+        try DecoderStatementTests.Scene(file: file, payloads).compacts(keeping: 1)
     }
 
     private static func rows(_ section: String, _ payloads: [String]) throws -> [String] {

@@ -8,13 +8,17 @@ import Testing
 /// What one statement of a decoder file does to another: in one event, in another order, beside a snapshot, and after a compaction.
 @Suite struct DecoderStatementTests {
     /// A log of one source that a decoder file reads.
-    private struct Scene {
+    struct Scene {
         let decoders: Decoders
         private(set) var payloads: [String]
 
         init(_ rules: String, _ payloads: [String], head: String = "") throws {
+            try self.init(file: DecoderFileTests.file(rules, head), payloads)
+        }
+
+        init(file: String, _ payloads: [String]) throws {
             var decoders = Decoders()
-            decoders[try SourceName("app")] = try DecoderFile(DecoderFileTests.file(rules, head))
+            decoders[try SourceName("app")] = try DecoderFile(file)
             (self.decoders, self.payloads) = (decoders, payloads)
         }
 

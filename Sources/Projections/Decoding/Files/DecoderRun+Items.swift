@@ -79,8 +79,7 @@ extension DecoderRun {
         let isDeletion = effect.operation == .delete
         let (isGone, sequence) = (isDeletion && effect.isForEver, context.event.sequence.rawValue)
         decoder.items[id] = FileDecoder.ItemMemory(
-            // A deletion tells of no list in which the item is.
-            list: isDeletion ? known?.list ?? .none : list,
+            list: list,
             // No version of an item counts once the item is gone for ever.
             version: isGone ? nil : version ?? known?.version,
             isGone: isGone,
