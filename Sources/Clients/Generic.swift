@@ -54,7 +54,7 @@ extension Profile {
         ),
         reading(
             "patch-replaces",
-            "loses the members of a message that a patch does not name",
+            "loses the members of a message, channel or item that a patch does not name",
             .patchReplacesTheWhole,
             as: "sideBar C11, C31; VibeChannel VC-B03",
             "any-patch-of-some-members"

@@ -259,7 +259,7 @@ extension Community {
         case .begins: begin(key, at: context.event)
         case .counts(let event): begin(key, at: event)
         // A client ends it with each message, and mostly nobody types.
-        case .ends: guard !typing.isEmpty, typing.removeValue(forKey: key) != nil else { return }
+        case .ends: if !typing.isEmpty { typing[key] = nil }
         }
         context.touch(key)
     }
