@@ -17,7 +17,7 @@ enum StatedTexts {
         var names = Set(request.entities)
         while true {
             let found = try Search(names: names, columns: Set(request.columns), session)
-            // A message that was moved had another name before, whose events this pass did not take.
+            // What was moved had another name before, whose events this pass did not take.
             guard found.names == names else {
                 names = found.names
                 continue
@@ -55,7 +55,7 @@ enum StatedTexts {
         guard try !isSearched || isInPayload(scope.substitutes.search, of: sources, session) else { return [] }
         var found: [SequenceNumber] = []
         // The act that names the substitutes is still to come.
-        try forEachChange(of: sources, session, checks: false) { change, envelope in
+        try forEachChange(of: sources, session, checks: false) { change, envelope, _ in
             // What came since is looked at in the next round.
             if envelope.sequence > last { return false }
             let isStated = Statement.all(of: change, source: envelope.source).contains { statement in
@@ -95,7 +95,7 @@ enum StatedTexts {
         _ session: borrowing ReadSession,
         checks: Bool,
         repeats: Bool = false,
-        _ body: (DecodedChange, Envelope) -> Bool
+        _ body: (DecodedChange, Envelope, _ hasItemsAcrossLists: Bool) -> Bool
     ) throws {
         var decoder = try ChangeDecoder(for: session)
         let newDecoder = try ChangeDecoder(withoutFactsOf: session)
@@ -110,7 +110,8 @@ enum StatedTexts {
                     var decoder = newDecoder
                     changes += decoder.decode(envelope, payload: payload).changes
                 }
-                return changes.allSatisfy { body($0, envelope) }
+                let hasItemsAcrossLists = decoder.hasItemsAcrossLists(envelope)
+                return changes.allSatisfy { body($0, envelope, hasItemsAcrossLists) }
             }
         }
     }
@@ -121,22 +122,30 @@ enum StatedTexts {
         private(set) var names: Set<EntityReference>
         private(set) var substitutes = TextSubstitutes()
         private let columns: Set<String>
+        /// The source and id of each item that was named.
+        private let items: Set<[String]>
         /// The members that the log states of each thing, in their order.
         private var members: [EntityReference: [String]] = [:]
 
         init(names: Set<EntityReference>, columns: Set<String>, _ session: borrowing ReadSession) throws {
             (self.names, self.columns) = (names, columns)
+            items = Set(names.filter { $0.kind == .item }.map(Self.withoutList))
             let isCompacted = session.decidedAt > .zero
             let sources = Set(names.compactMap(\.parts.first))
             try StatedTexts.forEachChange(of: sources, session, checks: true, repeats: isCompacted) {
                 change,
-                envelope in
-                take(change, envelope.source)
+                envelope,
+                hasItemsAcrossLists in
+                take(change, envelope.source, hasItemsAcrossLists)
                 return true
             }
         }
 
-        private mutating func take(_ change: DecodedChange, _ source: SourceName) {
+        private static func withoutList(_ item: EntityReference) -> [String] {
+            [item.parts.first, item.parts.last].compactMap { $0 }
+        }
+
+        private mutating func take(_ change: DecodedChange, _ source: SourceName, _ hasItemsAcrossLists: Bool) {
             if case .messageMoved(let from, let to, _, _) = change {
                 let both = [from, to].map {
                     EntityReference(kind: .message, parts: [source.rawValue, $0.channel, $0.id])
@@ -144,7 +153,11 @@ enum StatedTexts {
                 if both.contains(where: names.contains) { names.formUnion(both) }
             }
             for statement in Statement.all(of: change, source: source) {
-                guard let thing = statement.thing, names.contains(thing) else { continue }
+                guard let thing = statement.thing else { continue }
+                if hasItemsAcrossLists, thing.kind == .item, items.contains(Self.withoutList(thing)) {
+                    names.insert(thing)
+                }
+                guard names.contains(thing) else { continue }
                 for field in statement.fields where members[thing]?.contains(field.name) != true {
                     members[thing, default: []].append(field.name)
                 }

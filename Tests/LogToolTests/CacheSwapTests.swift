@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Projections
 import Synchronization
 import TestSupport
 import Testing
@@ -110,8 +111,10 @@ import Testing
         #expect(try ToolRun.run(["diff", "s.json", "L@4"], in: folder).exitCode == 0)
         #expect(try ToolRun.run(["rebuild", "L", "--to", "s.ndjson"], in: folder).exitCode == 0)
         let lines = try String(contentsOfFile: folder.path("s.ndjson"), encoding: .utf8).split(separator: "\n")
-        #expect(lines.first?.hasPrefix(#"{"format":"eventlog.rows/1","identity":""#) == true)
-        #expect(lines.count { $0.hasPrefix(#"{"list":"messages","source":"guild""#) } == 4)
+        #expect(lines.first?.hasPrefix(#"{"format":"eventlog.rows/2","identity":""#) == true)
+        #expect(lines.count { $0.hasPrefix(#"{"rows":"messages","source":"guild""#) } == 4)
+        // No row has a member of that name, which would take its place.
+        #expect(StateList.all.allSatisfy { !$0.members.contains("rows") })
         try folder.write("precious", to: "p.json")
         #expect(try ToolRun.run(["rebuild", "L", "--to", "p.json"], in: folder).exitCode == 4)
         #expect(try ToolRun.run(["rebuild", "L", "--to", "s.json", "--check"], in: folder).exitCode == 2)

@@ -1,4 +1,5 @@
 public import EventLog
+import Kinds
 
 /// Decodes recorded events into the changes that they state, for an app that folds them itself.
 ///
@@ -50,6 +51,12 @@ public struct ChangeDecoder: Sendable {
     /// Goes on to the next event, whose changes nobody asks for. It costs less than `decode`.
     package mutating func pass(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         if !envelope.isAct { logState.pass(envelope, payload: payload) }
+    }
+
+    /// Whether an item of an event that was decoded is one thing in whatever list it is: it is of a decoder file or a registered
+    /// decoder. Elsewhere, items of two lists with the same id are two.
+    package func hasItemsAcrossLists(_ envelope: Envelope) -> Bool {
+        logState.state(of: envelope.source)?.isOfFile(envelope.kind, EventFamily(kind: envelope.kind)) ?? false
     }
 
     /// Decodes one event that was copied out of a log.

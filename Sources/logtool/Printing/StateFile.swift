@@ -37,7 +37,8 @@ struct StateFile {
     private var start: String {
         switch form {
         case .document: #"{"format":"eventlog.state/1""#
-        case .lines: #"{"format":"eventlog.rows/1""#
+        // Of any version.
+        case .lines: #"{"format":"eventlog.rows/"#
         }
     }
 
@@ -96,7 +97,7 @@ struct StateFile {
         to file: OutputFile?
     ) throws -> [(table: String, count: Int)] {
         let header: JSONObject = [
-            "format": .string("eventlog.rows/1"), "identity": .string(meta.identity),
+            "format": .string("eventlog.rows/2"), "identity": .string(meta.identity),
             "sequence": .string(meta.sequence.description), "asOf": .string(meta.asOf),
             "profile": .string(meta.profile), "digest": .string(meta.digest),
         ]
@@ -105,7 +106,7 @@ struct StateFile {
         for list in StateList.all {
             var count = 0
             try state.forEachRow(of: list, asOf: CacheMeta.asOf(state)) { row in
-                var line: JSONObject = ["list": .string(list.name)]
+                var line: JSONObject = ["rows": .string(list.name)]
                 for member in row.object?.members ?? [] { line[member.name] = member.value }
                 try file?.add(Array((JSONValue.object(line).text + "\n").utf8))
                 count += 1
