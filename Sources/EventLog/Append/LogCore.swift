@@ -48,6 +48,31 @@ final class LogCore: Sendable {
         }
     }
 
+    /// Checks every page of a generation and makes it the log's, in place of the one before. Call it within the write lock.
+    ///
+    /// - Parameters:
+    ///   - transaction: Of the generation before. What it commits says which generation follows.
+    ///   - tables: The tables of the generation before.
+    ///   - operation: What a complaint about the pages begins with.
+    func switchOver(
+        to target: Generation,
+        by transaction: consuming WriteTransaction,
+        _ tables: LogTables,
+        operation: String
+    ) throws {
+        try target.checkAsForeign(operation: operation)
+        try directory.note(sealingOf: target)
+        // The new generation must be on the disk before anything refers to it (I9).
+        try target.folder.sync()
+        try directory.folder.sync()
+        let successor = withKey(target.number) { Array($0) }
+        try transaction.putMeta(successor, named: MetaName.successor, in: tables.meta)
+        try transaction.commit()
+        // The state is that of the generation before.
+        writer.state = nil
+        adopt(target)
+    }
+
     private static func strange(_ directory: LogDirectory) -> EventLogError {
         EventLogError(
             .damaged,

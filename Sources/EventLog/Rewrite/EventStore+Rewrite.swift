@@ -157,17 +157,7 @@ extension EventStore {
             let bytes = (core.directory.dataBytes(old.number), core.directory.dataBytes(target.number))
             let result = try report(plan, act: act, reader, target, bytes: bytes)
             if plan.isDryRun || result.isRefused { return result }
-            try target.checkAsForeign(operation: "rewrite log at")
-            try core.directory.note(sealingOf: target)
-            // The new generation must be on the disk before anything refers to it (I9).
-            try target.folder.sync()
-            try core.directory.folder.sync()
-            let successor = withKey(target.number) { Array($0) }
-            try transaction.putMeta(successor, named: MetaName.successor, in: reader.tables.meta)
-            try transaction.commit()
-            // The state is that of the old generation.
-            core.writer.state = nil
-            core.adopt(target)
+            try core.switchOver(to: target, by: transaction, reader.tables, operation: "rewrite log at")
             return result
         }
         // Nothing refers to this generation any more. If it cannot be removed now, the next rewrite removes it.

@@ -191,14 +191,7 @@ extension EventStore {
             guard result.appended > 0 else { return result }
             // Within the write lock, since every append may change a bookmark.
             try keepBookmarks(reader, target)
-            try target.checkAsForeign(operation: "import log into")
-            try target.folder.sync()
-            try core.directory.folder.sync()
-            let successor = withKey(target.number) { Array($0) }
-            try transaction.putMeta(successor, named: MetaName.successor, in: reader.tables.meta)
-            try transaction.commit()
-            core.writer.state = nil
-            core.adopt(target)
+            try core.switchOver(to: target, by: transaction, reader.tables, operation: "import log into")
             return result
         }
         // Nothing refers to this generation any more. If it cannot be removed now, the next rewrite removes it.
