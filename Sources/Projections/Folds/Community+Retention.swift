@@ -24,14 +24,12 @@ extension Community {
         // Everything up to one sequence is forgotten, so that events applied again are recognised by sequence alone.
         let lastingTyping = typing.values.filter { !isOver($0) }.map(\.sequence.rawValue).min()
         // Up to the event before the oldest that lasts. Typing that is over but began after it stays until the next
-        // compaction.
-        let last = lastingTyping.map { $0 - 1 } ?? typing.values.map(\.sequence.rawValue).max() ?? 0
-        typingForgotten = max(
-            typingForgotten,
-            last,
-            Self.sequence(before: Self.usersMax, of: typing.values.map(\.sequence))
-        )
+        // compaction, and so does its end.
+        let begun = typing.values.map(\.sequence) + typingEnds.values.map(\.began.sequence)
+        let last = lastingTyping.map { $0 - 1 } ?? begun.map(\.rawValue).max() ?? 0
+        typingForgotten = max(typingForgotten, last, Self.sequence(before: Self.usersMax, of: begun))
         typing = typing.filter { $0.value.sequence.rawValue > typingForgotten }
+        typingEnds = typingEnds.filter { $0.value.began.sequence.rawValue > typingForgotten }
         func lasts(_ register: Register<CommunityValue>) -> Bool {
             guard let last = register.entries.last, last.value != Self.offline else { return false }
             let end = last.event.recordedAt.seconds.addingReportingOverflow(Self.presenceSeconds)
@@ -56,11 +54,15 @@ extension Community {
         events.count <= count ? 0 : events.map(\.rawValue).sorted()[events.count - count - 1]
     }
 
-    /// Adds the events of all registers, of deletions for ever, of typing that counts, and of the read states.
+    /// Adds the events of all registers, of deletions for ever, of typing that counts or was ended, and of the read states.
     func collectNeeded(into sequences: inout SequenceSet) {
         for register in registers.values { register.collectNeeded(into: &sequences) }
         for end in ends.values { sequences.insert(end.sequence.rawValue) }
         for frame in typing.values { sequences.insert(frame.sequence.rawValue) }
+        for end in typingEnds.values {
+            sequences.insert(end.began.sequence.rawValue)
+            sequences.insert(end.ended.sequence.rawValue)
+        }
         if let event = readStates.event { sequences.insert(event.sequence.rawValue) }
         fates.collectNeeded(into: &sequences)
     }
@@ -79,6 +81,9 @@ extension Community {
         }
         Self.addNormalForms("end", ends, names, into: take, \.normalForm)
         Self.addNormalForms("typing", typing, names, into: take, \.normalForm)
+        Self.addNormalForms("typingEnd", typingEnds, names, into: take) {
+            .array([$0.began.normalForm, $0.ended.normalForm])
+        }
         Self.addNormalForms("readState", readStates.lastMessages, names, into: take) {
             .text($0.map { names.text($0) }) ?? .null
         }

@@ -18,11 +18,19 @@ struct Community: Fold {
     /// The event from which each user's typing in each channel counts. Typing that has ended stays until a compaction;
     /// only `row` compares it with `asOf`.
     var typing: [EntityKey: EventReference] = [:]
+    /// The typing that an event has ended, until a compaction forgets it: an event that stays for something else may begin it again.
+    var typingEnds: [EntityKey: TypingEnd] = [:]
     /// Typing up to this sequence is over and forgotten. Events up to it may be applied again after a compaction and then
     /// start no typing.
     var typingForgotten: UInt64 = 0
     var readStates = ReadStates()
     var fates = ChannelFates()
+
+    /// The event from which typing counted, and the one that ended it.
+    struct TypingEnd: Codable, Sendable {
+        let began: EventReference
+        let ended: EventReference
+    }
 
     /// The read states of the last READY or answer; a later one replaces all of them.
     struct ReadStates: Codable, Sendable {
@@ -259,13 +267,16 @@ extension Community {
         case .begins: begin(key, at: context.event)
         case .counts(let event): begin(key, at: event)
         // A client ends it with each message, and mostly nobody types.
-        case .ends: if !typing.isEmpty { typing[key] = nil }
+        case .ends:
+            guard !typing.isEmpty, let began = typing.removeValue(forKey: key) else { break }
+            typingEnds[key] = TypingEnd(began: began, ended: context.event)
         }
         context.touch(key)
     }
 
     private mutating func begin(_ key: EntityKey, at event: EventReference) {
         if typing.updateValue(event, forKey: key) == nil { index.noteTyping(key) }
+        if !typingEnds.isEmpty { typingEnds[key] = nil }
     }
 
     /// Replaces the read states, and touches the rows that differ.
@@ -296,7 +307,7 @@ extension Community {
 
 extension Community: Codable {
     private enum CodingKeys: CodingKey {
-        case registers, ends, guilds, typing, typingForgotten, readStates, fates
+        case registers, ends, guilds, typing, typingEnds, typingForgotten, readStates, fates
     }
 
     init(from decoder: any Decoder) throws {
@@ -305,6 +316,7 @@ extension Community: Codable {
         ends = try container.decode([EntityKey: EventReference].self, forKey: .ends)
         guilds = try container.decode([EntityID].self, forKey: .guilds)
         typing = try container.decode([EntityKey: EventReference].self, forKey: .typing)
+        typingEnds = try container.decode([EntityKey: TypingEnd].self, forKey: .typingEnds)
         typingForgotten = try container.decode(UInt64.self, forKey: .typingForgotten)
         readStates = try container.decode(ReadStates.self, forKey: .readStates)
         fates = try container.decode(ChannelFates.self, forKey: .fates)
@@ -318,6 +330,7 @@ extension Community: Codable {
         try container.encode(ends, forKey: .ends)
         try container.encode(guilds, forKey: .guilds)
         try container.encode(typing, forKey: .typing)
+        try container.encode(typingEnds, forKey: .typingEnds)
         try container.encode(typingForgotten, forKey: .typingForgotten)
         try container.encode(readStates, forKey: .readStates)
         try container.encode(fates, forKey: .fates)
