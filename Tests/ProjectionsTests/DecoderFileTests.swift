@@ -78,6 +78,10 @@ import Testing
         ("decoder: x/1\nrules:\n- add: message", 3, "not add"),
         ("decoder: x/1\nrules:\n- make: message", 3, "has no channel"),
         ("decoder: x/1\nrules:\n- make: message\n  delete: message", 3, "has one of"),
+        (
+            "decoder: x/1\nrules:\n- edit: message\n  at: {channel: /c, id: /i}\n  own: /o\n  with: {content: /t}", 3,
+            "an edit has a version"
+        ),
         ("decoder: x/1\nrules:\n- make: message\n  at: {channel: /c, id: name}", 4, "is no place"),
         (
             "decoder: x/1\nrules:\n- make: message\n  at: {channel: /c, id: /i}\n  with: {text: /t}", 5,

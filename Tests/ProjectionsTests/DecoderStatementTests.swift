@@ -201,6 +201,65 @@ import Testing
 
     private static func back(_ id: String) -> String { #"{"op":"back","of":"\#(id)"}"# }
 
+    /// What is taken back before a message is deleted changes its last text, and what is taken back then does not.
+    @Test func aDeletedMessageKeepsTheTextThatItHad() throws {
+        let gone = Self.back("m")
+        for (events, text) in [([gone, Self.back("e")], "two"), ([Self.back("e"), gone], "one")] {
+            let scene = try Scene(Self.own, [Self.make, Self.edit] + events)
+            #expect(try scene.texts("deletedMessages", "content") == [text])
+            #expect(try scene.compacts(keeping: 1))
+        }
+    }
+
+    /// A deletion tells by whom and when, a retraction too, and an edit is its author's.
+    @Test func whoDeletedAndEditedIsTold() throws {
+        let rules = """
+            {when: {/op: make}, make: message, at: {channel: {text: c}, id: /id}, own: /id, with: {author: /by, content: /text}}
+            - when: {/op: edit}
+              edit: message
+              at: {channel: {text: c}, id: /of}
+              own: /id
+              with: {author: /by, content: /text, version: {time: /v, as: seconds}}
+            - {when: {/op: del}, delete: message, at: {channel: {text: c}, id: /of}, with: {by: /who, deletedAt: {time: /v, as: seconds}}}
+            - {when: {/op: back}, retract: event, at: {id: /of}, with: {by: /who, deletedAt: {time: /v, as: seconds}}}
+            """
+        for operation in ["del", "back"] {
+            let gone = #"{"op":"\#(operation)","of":"m","who":"eve","v":10}"#
+            let scene = try Scene(rules, [Self.make, Self.edit, gone, gone.replacing("eve", with: "bob")])
+            #expect(try scene.texts("deletedMessages", "deletedBy") == ["eve"])
+            #expect(try scene.texts("deletedMessages", "deletedAt") == ["1970-01-01T00:00:10.000000Z"])
+            let message = EntityReference(kind: .message, parts: ["app", "c", "m"])
+            #expect(try scene.fold().history(of: message).map(\.by) == [nil, "ann", "eve"])
+            #expect(try scene.compacts(keeping: 1))
+        }
+        let unread = try Scene(rules, [Self.make, #"{"op":"del","of":"m","who":{},"v":10}"#])
+        #expect(try unread.texts("deletedMessages", "deletedBy") == [""])
+        #expect(try unread.issues.count == 1)
+        #expect(throws: DecoderFileError.self) {
+            try Scene("{make: message, at: {channel: /c, id: /id}, with: {content: /t, by: /b}}", [])
+        }
+    }
+
+    /// An event that stays for its message begins typing that a dropped one ended.
+    @Test func typingThatWasEndedStaysEnded() throws {
+        let rules = """
+            each: /e
+              do:
+              - {when: {/t: new}, make: message, at: {channel: {text: c}, id: /id}, with: {author: /by, content: /id}}
+              - {when: {/on: true}, replace: typing, at: {channel: {text: c}, user: /by}}
+              - {when: {/on: false}, delete: typing, at: {channel: {text: c}, user: /by}}
+            """
+        let (begin, end) = (#"{"by":"ann","on":true}"#, #"{"by":"ann","on":false}"#)
+        let (other, message) = (#"{"by":"cy","on":true}"#, #"{"t":"new","id":"m","by":"bo"}"#)
+        for lists in [
+            [[begin, message], [end]], [[other, begin, message], [end]], [[begin, message], [other], [end]],
+            [[other], [begin, message], [end], [begin, end]], [[other], [begin, message], [begin], [end, message]],
+        ] {
+            let payloads = lists.map { #"{"e":[\#($0.joined(separator: ","))]}"# }
+            #expect(try Scene(rules, payloads).compacts(keeping: 1), "\(payloads)")
+        }
+    }
+
     /// Whether the message has the reaction, the same in every order of the events.
     private static func hasReaction(_ events: [String]) throws -> Bool? {
         var found: Set<Bool> = []

@@ -110,23 +110,34 @@ extension ChangeBuilder {
     }
 
     /// The message is deleted; for ever, or until it is stated again.
+    ///
+    /// - Parameters:
+    ///   - user: The id of the one who deleted it; `nil` if the remote does not tell.
+    ///   - time: When that was, by the remote's clock.
     public mutating func deleteMessage(
         _ id: String,
         in channel: String,
         isForEver: Bool = true,
+        by user: String? = nil,
+        at time: Timestamp? = nil,
         as own: String? = nil,
         of set: ThingSet? = nil
     ) {
         var effect = EffectText(.delete, .message)
         effect.ids = ["channel": .text(channel), "id": .text(id)]
+        effect.state("by", user)
+        effect.state("deletedAt", time)
         (effect.isForEver, effect.own, effect.set) = (isForEver, own, set)
         apply(effect)
     }
 
-    /// Takes back what the event with an id made, edited or added; one that has not come yet then never counts.
-    public mutating func retract(_ event: String) {
+    /// Takes back what the event with an id made, edited or added; one that has not come yet then never counts. `user` and `time` tell
+    /// who deleted a message so, and when.
+    public mutating func retract(_ event: String, by user: String? = nil, at time: Timestamp? = nil) {
         var effect = EffectText(.retract, .event)
         effect.ids = ["id": .text(event)]
+        effect.state("by", user)
+        effect.state("deletedAt", time)
         apply(effect)
     }
 

@@ -110,7 +110,20 @@ extension DecoderFileReader {
                 "the \(subjectName) has no \(id): write it in at or in its shape"
             )
         }
+        if subject == .message, operation != .delete,
+            let member = DecoderEffect.Subject.deletion.first(where: { outer[$0.text] != nil })
+        {
+            let reason = "\(member) goes with a deletion of a message, and with retract"
+            throw DecoderFileError(members.line("with"), reason)
+        }
         for id in ids.keys { inner[id] = nil }
+        if operation == .edit, inner["version"] == nil, outer["version"] == nil {
+            throw DecoderFileError(
+                members.line(name),
+                "an edit has a version, by which edits are in order and one is taken back; where the app gives none, patch the "
+                    + "message"
+            )
+        }
         for member in ["columns", "deleted"] where members[member] != nil && (subject == .row) == (member == "deleted")
         {
             let reason = subject == .row ? "a deleted row comes back when it is stated" : "columns goes with a row"

@@ -4,6 +4,7 @@ enum DecoderName: Int, CaseIterable, Sendable {
     case author, authorName, content, createdAt, editedAt, replyTo, tags, attachments, version
     case name, kind, topic, text, done, status, created, order, parent, section, assignee, due, labels, doneAt
     case project, timestamp, device
+    case by, deletedAt
 
     private static let texts = allCases.map { "\($0)" }
     private static let all: [String: DecoderName] = Dictionary(uniqueKeysWithValues: allCases.map { ($0.text, $0) })

@@ -13,10 +13,7 @@ extension DecoderRun {
         }
         guard effect.operation != .delete else {
             note(reader, channel, id)
-            let permanence: Permanence = effect.isForEver ? .forever : .untilWritten
-            return changes.append(
-                .message(.deleted(MessageDeletion(key: key, permanence: permanence, isOfChannel: true)))
-            )
+            return delete(key, effect.isForEver ? .forever : .untilWritten, reader, line)
         }
         let said = StatedMessage(reader, &context.names)
         stay(reader, channel, id)
@@ -65,6 +62,17 @@ extension DecoderRun {
         if let own { release(own, key) }
     }
 
+    /// Deletes a message, by whom and when the event tells.
+    private mutating func delete(_ key: MessageKey, _ permanence: Permanence, _ reader: EffectReader, _ line: Int?) {
+        var deletion = MessageDeletion(key: key, permanence: permanence, isOfChannel: true)
+        let (author, time) = (reader.text(.by), reader.time(.deletedAt))
+        // What cannot be read keeps nobody from seeing that the message is gone.
+        if author.isFault { issue("the deletion's by has another type", line) }
+        if time.isFault { issue("the deletion's deletedAt has another type", line) }
+        (deletion.deletedBy, deletion.deletedAt) = (author.known, time.known)
+        changes.append(.message(.deleted(deletion)))
+    }
+
     // MARK: - Relations
 
     /// Whether an event with an id of its own counts no more. A client that finds no repeats takes one again, unless it was
@@ -87,6 +95,8 @@ extension DecoderRun {
         decoder.relations.note(.edit(key, version: version), by: own, at: sequence)
         var write = said.write(key, order(of: key, isEdit: true))
         write.meeting = .patches(said.members(changing: reader.effect.changes), makes: false)
+        // Nobody else edits it.
+        write.by = said.author.known
         let author = said.author.known.map { context.names.id($0) }
         guard case .message(let target, let known)? = decoder.relations.deed(of: key.id) else {
             if context.rules.contains(.editOfUnseenMakesAMessage) { changes.append(.message(.written(write))) }
@@ -118,7 +128,7 @@ extension DecoderRun {
         if context.rules.contains(.deletionOfUnseenIsForgotten), !decoder.relations.hasSeen(id) { return }
         switch decoder.relations.retract(id, at: context.event.sequence.rawValue) {
         case .message(let key, _)?:
-            changes.append(.message(.deleted(MessageDeletion(key: key, permanence: .forever, isOfChannel: true))))
+            delete(key, .forever, reader, line)
         case .edit(let key, let version)?:
             changes.append(.message(.withdrawn(key, version: version)))
         case .reaction(let key, let emoji, let user)?:

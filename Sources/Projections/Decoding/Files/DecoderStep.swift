@@ -146,6 +146,7 @@ extension DecoderEffect.Subject {
         switch self {
         case .message:
             [.author, .authorName, .content, .createdAt, .editedAt, .replyTo, .tags, .attachments, .version]
+                + Self.deletion
         case .channel: [.name, .kind, .topic, .version]
         case .user: [.name, .version]
         case .item:
@@ -157,9 +158,13 @@ extension DecoderEffect.Subject {
         case .session: [.project, .status, .timestamp, .device]
         case .presence: [.status]
         case .row: [.version]
-        case .reaction, .typing, .event, .place: []
+        case .event: Self.deletion
+        case .reaction, .typing, .place: []
         }
     }
+
+    /// What a deletion of a message tells: who did it, and when.
+    static let deletion: [DecoderName] = [.by, .deletedAt]
 
     /// Whether any other name is a member, too: the columns of a row.
     var takesAnyMember: Bool { self == .row }

@@ -256,8 +256,10 @@ extension MessageRecord {
         carryOut(verdict, write, revision, at: event)
     }
 
-    /// Takes a version back. If it is the current one, the greatest of the others is; the history says so.
+    /// Takes a version back. If it is the current one, the greatest of the others is; the history says so. A message that is deleted
+    /// for ever keeps the text that it had then.
     fileprivate mutating func withdraw(_ version: Timestamp, at event: EventReference) {
+        if judgedStanding == .deletedForever { return }
         replace(version)
         guard current?.version == version else { return }
         var best: MessageRevision?
