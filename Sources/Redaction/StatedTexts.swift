@@ -17,7 +17,7 @@ enum StatedTexts {
         var names = Set(request.entities)
         while true {
             let found = try Search(names: names, columns: Set(request.columns), session)
-            // What was moved had another name before, whose events this pass did not take.
+            // A thing that moved had another name before. This pass did not take the events of that name.
             guard found.names == names else {
                 names = found.names
                 continue

@@ -201,7 +201,7 @@ import Testing
 
     private static func back(_ id: String) -> String { #"{"op":"back","of":"\#(id)"}"# }
 
-    /// What is taken back before a message is deleted changes its last text, and what is taken back then does not.
+    /// An edit that is taken back changes the last text of a message only before the message is deleted.
     @Test func aDeletedMessageKeepsTheTextThatItHad() throws {
         let gone = Self.back("m")
         for (events, text) in [([gone, Self.back("e")], "two"), ([Self.back("e"), gone], "one")] {
