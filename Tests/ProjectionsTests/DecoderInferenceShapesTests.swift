@@ -308,4 +308,22 @@ import Testing
         payloads.append(#"{"type":"delete","created_at":"2026-01-01T00:01:00Z","message":{"id":"m3","room":"r1"}}"#)
         #expect(try Self.changes(payloads) == Self.wanted + ["messageDeleted r1 m3"])
     }
+
+    /// Microsoft Graph's way: ids that are times in milliseconds, and authors in objects of objects.
+    @Test func anIDMayBeATime() throws {
+        func id(_ name: String) -> String { "176722560000" + name.dropFirst() }
+        let messages = Self.each { row, at in
+            let from = #"{"application":null,"user":{"id":"\#(row.by)","displayName":"N"}}"#
+            let time = "2026-01-01T00:00:0\(at % 10)Z"
+            let answered = Self.answers("replyToId", row.answers.map(id))
+            return #"{"id":"\#(id(row.id))","chatId":"r1","createdDateTime":"\#(time)","from":\#(from),"#
+                + #""body":{"contentType":"text","content":"\#(row.text)"}\#(answered)}"#
+        }
+        let payloads = [messages.prefix(3), messages.dropFirst(3)].map { #"{"value":[\#($0.joined(separator: ","))]}"# }
+        let wanted = Self.wanted.map { line in
+            line.split(separator: " ").map { $0.count == 2 && $0.first == "m" ? id(String($0)) : String($0) }
+                .joined(separator: " ")
+        }
+        #expect(try Self.changes(payloads) == wanted)
+    }
 }

@@ -63,7 +63,7 @@ struct InferenceMessage {
         _ statistics: InferenceStatistics
     ) -> Bool {
         guard let member = statistics.members[place], member.valueCount * 2 >= statistics.instances.count,
-            mayBeID(member.timeForm)
+            mayBeID(member.timeForm) || isNumber(place, member.timeForm)
         else { return false }
         // A few ids for many texts are no ids of messages.
         return member.distinct.count * 3 >= (statistics.members[content]?.distinct.count ?? 0)
@@ -71,6 +71,11 @@ struct InferenceMessage {
 
     /// Whether values of a form may be ids: times are none, but for those of Slack.
     private static func mayBeID(_ form: DecoderTimeForm?) -> Bool { form == nil || form == .secondsText }
+
+    /// Whether a member is called an id, and has numbers that could be times: some remotes number messages by their time.
+    private static func isNumber(_ place: InferenceMembers, _ form: DecoderTimeForm?) -> Bool {
+        form != .rfc3339 && ["id", "messageid", "msgid", "mid"].contains(InferenceNames.plain(place[0]))
+    }
 
     /// The same of a value outside of the objects.
     private static func isID(
@@ -147,6 +152,13 @@ struct InferenceMessage {
         }
         if author == nil {
             author = statistics.places.first { place in
+                place.count == 3 && InferenceNames.author.contains(InferenceNames.plain(place[0]))
+                    && InferenceNames.id.contains(InferenceNames.plain(place[2]))
+                    && statistics.members[place].map { $0.valueCount > 0 && $0.timeForm == nil } ?? false
+            }
+        }
+        if author == nil {
+            author = statistics.places.first { place in
                 guard place.count == 1, !taken.contains(place), let member = statistics.members[place] else {
                     return false
                 }
@@ -159,10 +171,11 @@ struct InferenceMessage {
             }
         }
         guard let author else { return }
-        if author.count == 2 {
+        if author.count > 1 {
             for name in InferenceNames.authorName where authorName == nil {
                 authorName = statistics.places.first {
-                    $0.count == 2 && $0[0] == author[0] && $0 != author && InferenceNames.plain($0[1]) == name
+                    $0.dropLast() == author.dropLast() && $0 != author
+                        && InferenceNames.plain($0[$0.count - 1]) == name
                         && (statistics.members[$0]?.textCount ?? 0) > 0
                 }
             }

@@ -31,11 +31,13 @@ enum InferenceNames {
     ]
     static let createdAt = [
         "createdat", "created", "timestamp", "time", "at", "ts", "date", "sentat", "sent", "originserverts", "postedat",
-        "when", "datetime", "insertedat",
+        "when", "datetime", "insertedat", "createddatetime", "createddate", "datecreated",
     ]
     static let editedAt = [
         "editedat", "edited", "editedtimestamp", "modifiedat", "modified", "lastedited", "updatedat", "updated",
-        "editat", "editdate", "edittimestamp", "lastedittimestamp", "updateat",
+        "editat", "editdate", "edittimestamp", "lastedittimestamp", "updateat", "lastediteddatetime",
+        "lastmodifieddatetime",
+        "lastmodified",
     ]
     static let channel = [
         "channelid", "channel", "roomid", "room", "chatid", "chat", "conversationid", "conversation", "dialog",

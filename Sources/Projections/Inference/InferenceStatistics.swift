@@ -48,7 +48,9 @@ struct InferenceStatistics {
                 places.append(place)
             }
             add(entry.value, to: place)
-            if place.count < 2, entry.value.object != nil { note(entry.value, place) }
+            // Who said it may lie one deeper: `{"from": {"user": {"id": "7"}}}`.
+            let depth = InferenceNames.author.contains(InferenceNames.plain(place[0])) ? 3 : 2
+            if place.count < depth, entry.value.object != nil { note(entry.value, place) }
         }
     }
 
