@@ -49,8 +49,10 @@ extension DecoderCommand {
                 .lines
             )
         } else {
+            let states = changes.isEmpty && read.reads.isEmpty && read.decoded.issues.isEmpty ? " and states nothing" : ""
             let rule =
-                read.line.map { "the rule on line \($0) took it" } ?? (read.isRepeat ? "a repeat" : "no rule took it")
+                read.line.map { "the rule on line \($0) took it\(states)" }
+                ?? (read.isRepeat ? "a repeat" : "no rule took it")
             try output.line("\(sequence)  \(event.envelope.kind)  \(file.name): \(rule)")
             for change in changes { try output.line("  \(DisplayText.escaped(change.canonicalText))") }
             try print(read.reads, to: output)

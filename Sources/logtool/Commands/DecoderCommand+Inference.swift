@@ -43,7 +43,7 @@ extension DecoderCommand {
         }
         let standard = output.standardOutput
         if let target {
-            let file = try OutputFile(target, overwrites: false)
+            let file = try OutputFile(target, overwrites: nil)
             try file.add(Array(proposal.file.text.utf8))
             try file.finish()
         }

@@ -94,7 +94,7 @@ struct ForgetCommand: ParsableCommand, ExplainedCommand {
                 exitCode: Outcome.refused
             )
         }
-        let file = try certificate.map { try Self.certificateFile(at: $0) }
+        let file = try certificate.map { try OutputFile($0, overwrites: nil) }
         let progress = output.progress("forgetting")
         let store = try rewrite.open(log, reportingTo: progress)
         if !rewrite.dryRun { try LogForgetting.removeLeftovers(of: store) }
@@ -115,13 +115,6 @@ struct ForgetCommand: ParsableCommand, ExplainedCommand {
         if !result.isComplete, result.scan != nil {
             throw Failure("forget \"\(log.path)\": something of the person is left, as listed", exitCode: Outcome.no)
         }
-    }
-
-    private static func certificateFile(at path: String) throws -> OutputFile {
-        guard !FileManager.default.fileExists(atPath: path) || path.hasPrefix("/dev/") else {
-            throw Failure("write \"\(path)\": it is there already; name another file", exitCode: Outcome.refused)
-        }
-        return try OutputFile(path, overwrites: false)
     }
 
     /// - Throws: `Failure` with exit code 1 that lists who there is if nobody fits, with 2 and the ids if several people do.

@@ -18,9 +18,10 @@ final class OutputFile {
 
     /// Begins to write. The path is examined now, so a refusal comes before any work.
     ///
+    /// - Parameter overwrites: whether what is there may be overwritten; `nil` of a command that never does.
     /// - Throws: `Failure` with exit code 4 if something exists there that may not be overwritten, with 2 if it cannot
     ///   be written.
-    init(_ path: String, overwrites: Bool) throws {
+    init(_ path: String, overwrites: Bool?) throws {
         self.path = path
         target = try Self.target(path, overwrites: overwrites)
     }
@@ -92,7 +93,7 @@ extension OutputFile {
     }
 
     /// The target that a path names.
-    private static func target(_ path: String, overwrites: Bool) throws -> Target {
+    private static func target(_ path: String, overwrites: Bool?) throws -> Target {
         if let standard = openDescriptor(named: path) {
             // A copy, because `deinit` closes it.
             let copy = dup(standard)
@@ -102,11 +103,12 @@ extension OutputFile {
         var information = stat()
         // Nothing exists there, or a link leads to nothing, which `draft` refuses.
         guard stat(path, &information) == 0 else { return try draft(path) }
+        let wayOut = overwrites == nil ? "name another file" : "overwrite it with --yes"
         switch information.st_mode & S_IFMT {
         case S_IFREG:
-            guard overwrites else { throw refusal(path, "it is there already; overwrite it with --yes") }
+            guard overwrites == true else { throw refusal(path, "it is there already; \(wayOut)") }
             return try draft(path)
-        case S_IFBLK where !overwrites: throw refusal(path, "it is a disk; overwrite it with --yes")
+        case S_IFBLK where overwrites != true: throw refusal(path, "it is a disk; \(wayOut)")
         case S_IFDIR: throw Failure("write \"\(path)\": it is a directory; name a file")
         default: return try stream(path)
         }
