@@ -91,8 +91,8 @@ struct PayloadRedaction {
     ) -> Attribution {
         var found = Attribution()
         // Where both decoders read the same, the one that has seen nothing costs less to copy. A repeat with marks is none.
-        let isSame = stated.issues == newlyStated.issues && stated.changes == newlyStated.changes
-        let isRepeat = stated.changes.isEmpty && stated.issues.isEmpty
+        let isSame = stated.issues == newlyStated.issues && stated.all == newlyStated.all
+        let isRepeat = stated.all.isEmpty && stated.issues.isEmpty
         if scope.people != nil, isSame || isRepeat {
             attribute(places[...], marks, by: newDecoder, newlyStated, to: &found)
             return found
@@ -285,6 +285,6 @@ struct PayloadRedaction {
     }
 
     static func statements(of event: DecodedEvent) -> [Statement] {
-        event.changes.flatMap { Statement.all(of: $0, source: event.envelope.source) }
+        event.all.flatMap { Statement.all(of: $0, source: event.envelope.source) }
     }
 }

@@ -57,10 +57,10 @@ struct PersonSearch {
             guard !event.isAct, source.map({ $0 == event.source }) ?? true else { return true }
             let envelope = event.envelope
             event.withPayload { payload in
-                var changes = decoder.decode(envelope, payload: payload).changes
+                var changes = decoder.decode(envelope, payload: payload).all
                 if repeats, changes.isEmpty {
                     var decoder = newDecoder
-                    changes = decoder.decode(envelope, payload: payload).changes
+                    changes = decoder.decode(envelope, payload: payload).all
                 }
                 var isTheirs = false
                 for change in changes where take(change, envelope.source) { isTheirs = true }

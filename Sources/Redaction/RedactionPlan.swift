@@ -82,7 +82,7 @@ struct RedactionPlan {
     /// Whether an event without a long text is about one of the things or people. A repeat states nothing, but is about the same.
     private func isNear(_ stated: DecodedEvent, _ event: borrowing EventView, _ newDecoder: ChangeDecoder) -> Bool {
         let isStated = PayloadRedaction.statements(of: stated).contains { scope.isNear($0, of: stated.envelope.source) }
-        if isStated || !stated.changes.isEmpty { return isStated }
+        if isStated || !stated.all.isEmpty { return isStated }
         var decoder = newDecoder
         let again = event.withPayload { decoder.decode(stated.envelope, payload: $0) }
         return PayloadRedaction.statements(of: again).contains { scope.isNear($0, of: stated.envelope.source) }

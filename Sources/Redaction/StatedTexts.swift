@@ -105,10 +105,10 @@ enum StatedTexts {
             if checks { try session.check(event) }
             let envelope = event.envelope
             return event.withPayload { payload in
-                var changes = decoder.decode(envelope, payload: payload).changes
+                var changes = decoder.decode(envelope, payload: payload).all
                 if repeats {
                     var decoder = newDecoder
-                    changes += decoder.decode(envelope, payload: payload).changes
+                    changes += decoder.decode(envelope, payload: payload).all
                 }
                 let hasItemsAcrossLists = decoder.hasItemsAcrossLists(envelope)
                 return changes.allSatisfy { body($0, envelope, hasItemsAcrossLists) }

@@ -62,6 +62,11 @@ struct Statement {
     }
 }
 
+extension DecodedEvent {
+    /// All that the event states, also of what it deletes: whatever the log holds of people's texts.
+    var all: [DecodedChange] { changes + told }
+}
+
 extension Statement {
     /// The statements of a change. Switches without `default`: a new change must tell which of its members are texts.
     static func all(of change: DecodedChange, source: SourceName) -> [Statement] {

@@ -87,6 +87,19 @@ import Testing
         - when: {/op: gone}
           delete: message
           at: {channel: /c, id: /id}
+        - when: {/op: put}
+          replace: message
+          at: {channel: /c, id: /id}
+          set: messages
+          with: {content: /t, version: {time: /v, as: ms}}
+        - {when: {/op: edit}, patch: message, at: {channel: /c, id: /id}, with: {content: /t, version: {time: /v, as: ms}}}
+        - when: {/op: away}
+          delete: message
+          deleted: until-stated
+          at: {channel: /c, id: /id}
+          set: messages
+          with: {by: /u, version: {time: /v, as: ms}}
+        - {when: {/op: pages}, do: [{each: /ids, replace: message, at: {channel: $/c, id: .}, with: {content: $/t}, set: messages}, {snapshot: messages}]}
         samples:
         - payload: '{"op":"remove","c":"c","id":"1"}'
           gives: '[{"row":{"table":"c","id":"1","operation":"DELETE","record":{}}}]'
@@ -99,6 +112,7 @@ import Testing
             "react",
             "react", "unreact", "clear", "gone", "unreact-all", "hint", "channel", "topic", "topic", "closed", "guest",
             "user", "add-item", "item", "item", "edit-item", "edit-item", "retitle", "drop-item", "end-item", "list",
+            "put", "put", "edit", "away", "away", "away", "pages",
         ]
         return (0..<count).map { place in
             func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }

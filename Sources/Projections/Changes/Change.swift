@@ -49,6 +49,8 @@ struct FoldContext {
     var remoteTime: Timestamp?
     /// The reasons of the issues that this event caused, in order; an issue can occur twice.
     var reasons: [String] = []
+    /// What the deletions of this event state beside, of the things that they delete; no fold takes it. `nil` where nobody asks.
+    var told: [Change]?
 
     /// Notes a row that may have changed, appeared or gone.
     @inline(__always)

@@ -157,6 +157,9 @@ struct MessageDeletion: Codable, Sendable {
     /// The remote's time, where it gives one.
     var deletedAt: Timestamp?
     var deletedBy: String?
+    /// The remote's version of the deletion, where it gives one. It counts for one until written alone: a version of the message that
+    /// is greater stands, and a lesser one does not bring the message back.
+    var version: Timestamp?
     /// As in `MessageWrite`.
     var isOfChannel = false
 }

@@ -44,8 +44,8 @@ public struct ChangeDecoder: Sendable {
     /// Decodes one event. Never fails: what does not decode is among the issues (I11). An act has no changes and no
     /// issues.
     public mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
-        guard !envelope.isAct else { return DecodedEvent(envelope: envelope, changes: [], issues: []) }
-        return logState.decode(envelope, payload: payload)
+        guard !envelope.isAct else { return DecodedEvent(envelope: envelope, changes: [], told: [], issues: []) }
+        return logState.decode(envelope, payload: payload, tells: true)
     }
 
     /// Goes on to the next event, whose changes nobody asks for. It costs less than `decode`.

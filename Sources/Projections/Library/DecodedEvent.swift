@@ -7,6 +7,9 @@ public struct DecodedEvent: Hashable, Sendable {
     /// The changes that the remote stated, in the payload's order. Late changes and duplicates are among them, as only
     /// folds sort these out; but a dispatch that repeats an earlier one of its gateway connection has none.
     public let changes: [DecodedChange]
+    /// What the deletions among the changes state beside, of the things that they delete, where a decoder file reads it: the text of a
+    /// message, for example. Nobody takes it, but the log holds it.
+    public let told: [DecodedChange]
     /// The reasons of the issues: parts of the payload that could not be decoded, in a few words each.
     public let issues: [String]
 }

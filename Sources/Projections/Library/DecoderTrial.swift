@@ -30,7 +30,7 @@ public struct DecoderTrial: Sendable {
 
     /// Reads the next event of the source. Events must come in log order.
     public mutating func read(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> Outcome {
-        let decoded = logState.decode(envelope, payload: payload)
+        let decoded = logState.decode(envelope, payload: payload, tells: false)
         let memory = logState.state(of: envelope.source)?.parts.decoderFile
         return Outcome(
             line: memory?.takenLine,

@@ -3,9 +3,11 @@ package import EventLog
 extension LogState {
     /// Decodes one event without folding it. The state then lacks the event, so use a state either to decode or to
     /// fold.
-    mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
+    ///
+    /// - Parameter tells: whether to read also what deletions state beside.
+    mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer, tells: Bool) -> DecodedEvent {
         let index = sourceIndex(of: envelope.source)
-        return sources[index].decodeOnly(envelope, payload: payload)
+        return sources[index].decodeOnly(envelope, payload: payload, tells: tells)
     }
 
     /// Decodes one event for what the decoder remembers of it alone.
@@ -28,12 +30,20 @@ extension LogState {
 extension SourceState {
     /// Decodes one event of this source. Changes only what the decoders remember, the names, and the source's clock;
     /// the folds stay empty.
-    fileprivate mutating func decodeOnly(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
+    fileprivate mutating func decodeOnly(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        tells: Bool
+    ) -> DecodedEvent {
+        context.told = tells ? [] : nil
         pass(envelope, payload: payload)
+        let told = context.told ?? []
+        context.told = nil
         let reading = ChangeReading(names: context.names)
         return DecodedEvent(
             envelope: envelope,
             changes: changes.map { reading.decoded($0) },
+            told: told.map { reading.decoded($0) },
             issues: context.reasons
         )
     }

@@ -116,6 +116,14 @@ extension DecoderFileReader {
             let reason = "\(member) goes with a deletion of a message, and with retract"
             throw DecoderFileError(members.line("with"), reason)
         }
+        let isForEver =
+            try members.word("deleted", of: ["for-ever", "until-stated"]).map { $0 == "for-ever" }
+            ?? (subject == .message || subject == .item)
+        if subject == .message, operation == .delete, isForEver, outer["version"] != nil {
+            let reason =
+                "version goes with deleted: until-stated; what is deleted for ever stays so, whatever its version"
+            throw DecoderFileError(members.line("with"), reason)
+        }
         for id in ids.keys { inner[id] = nil }
         if operation == .edit, inner["version"] == nil, outer["version"] == nil {
             throw DecoderFileError(
@@ -142,8 +150,7 @@ extension DecoderFileReader {
             set: try set(members),
             reactions: try members["reactions"].map { node throws(DecoderFileError) in try reactions(node) },
             columns: try members["columns"].map { node throws(DecoderFileError) in try value(node) },
-            isForEver: try members.word("deleted", of: ["for-ever", "until-stated"]).map { $0 == "for-ever" }
-                ?? (subject == .message || subject == .item)
+            isForEver: isForEver
         )
     }
 

@@ -8,6 +8,9 @@ extension DecoderRun {
         let known = decoder.items[id]
         stay(reader, id, .none)
         guard let (list, isNamed) = list(reader, known, line) else { return }
+        if effect.operation == .delete, context.told != nil {
+            context.told?.append(.item(.stated(list: list, item: StatedItem(id, reader).item)))
+        }
         let version = reader.time(.version)
         if case .fault = version { return issue("the item's version is no time", line) }
         let isDeletion = effect.operation == .delete
@@ -18,6 +21,8 @@ extension DecoderRun {
         let isKnown = known.map { !$0.isAbsent && !$0.isGone } ?? false
         if effect.operation == .make, isKnown { return }
         if let known, isPast(known, version.known) { return }
+        // One until stated is of the list that it names, and the item may be in another one by now.
+        if isDeletion, !effect.isForEver, isNamed, isKnown, known?.list != list { return }
         if isDeletion, known?.isAbsent ?? true, context.rules.contains(.deletionOfUnseenIsForgotten) { return }
         let makes = isNamed && effect.needs.allSatisfy { said?.has($0) ?? false }
         // A patch that makes nothing is no statement of an item that is not known.
@@ -55,7 +60,7 @@ extension DecoderRun {
         let mayLack = operation == .patch || operation == .delete
         let found = reader.found(.list)
         if let named = found?.id(&context.names) { return (named, true) }
-        // An empty text names none; of a deletion the list does not matter.
+        // An empty text names none.
         let isLacking = found.map { $0.isNull || $0.writtenText == "" } ?? true
         if mayLack, isLacking || operation == .delete { return (known?.list ?? .none, false) }
         return id(.list, reader, line).map { ($0, true) }

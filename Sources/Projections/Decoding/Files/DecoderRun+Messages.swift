@@ -6,13 +6,22 @@ extension DecoderRun {
         guard let channel = id(.channel, reader, line), let id = id(.id, reader, line) else { return }
         let effect = reader.effect
         let key = MessageKey(channel: channel, id: id)
+        if effect.operation == .delete, context.told != nil {
+            let said = StatedMessage(reader, &context.names)
+            context.told?.append(.message(.written(said.write(key, .byID))))
+        }
         if effect.operation == .delete, let text = reader.own {
             let own = context.names.id(text)
             if decoder.relations.hasSeen(own) { return }
             decoder.relations.note(.nothing, by: own, at: context.event.sequence.rawValue)
         }
         guard effect.operation != .delete else {
-            note(reader, channel, id)
+            // By its version the deletion may be past: then a snapshot still leaves the message out.
+            if effect.isForEver || reader.time(.version).known == nil {
+                note(reader, channel, id)
+            } else {
+                stay(reader, channel, id)
+            }
             return delete(key, effect.isForEver ? .forever : .untilWritten, reader, line)
         }
         let said = StatedMessage(reader, &context.names)
@@ -70,6 +79,11 @@ extension DecoderRun {
         if author.isFault { issue("the deletion's by has another type", line) }
         if time.isFault { issue("the deletion's deletedAt has another type", line) }
         (deletion.deletedBy, deletion.deletedAt) = (author.known, time.known)
+        if permanence == .untilWritten {
+            let version = reader.time(.version)
+            if version.isFault { issue("the deletion's version is no time", line) }
+            deletion.version = version.known
+        }
         changes.append(.message(.deleted(deletion)))
     }
 

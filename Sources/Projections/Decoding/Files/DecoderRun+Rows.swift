@@ -28,7 +28,21 @@ extension DecoderRun {
             case .delete: .delete
             default: .insert
             }
-        changes.append(.row(rowChange(key, operation, record, version: version.known)))
+        let change = rowChange(key, operation, record, version: version.known)
+        changes.append(.row(change))
+        if operation == .delete, context.told != nil { tell(reader, of: change) }
+    }
+
+    /// Tells which columns a deletion states of the row, if they can be read.
+    private mutating func tell(_ reader: EffectReader, of deletion: RowChange) {
+        let reasons = context.reasons
+        if let columns = columns(reader, nil) {
+            var change = deletion
+            (change.operation, change.record) = (.insert, RowRecord(columns))
+            change.columns = change.record.shape
+            context.told?.append(.row(change))
+        }
+        context.reasons = reasons
     }
 
     /// A change of a row. One without a version comes behind all that are known of the row.

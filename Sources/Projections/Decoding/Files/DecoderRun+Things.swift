@@ -5,6 +5,13 @@ extension DecoderRun {
     mutating func channel(_ reader: EffectReader, _ line: Int?) {
         guard let id = id(.id, reader, line) else { return }
         let effect = reader.effect
+        if effect.operation == .delete, context.told != nil {
+            var details = ChannelFields.Details()
+            details.topic = reader.text(.topic).known
+            context.told?.append(
+                .channel(.stated(ChannelFields(id: id, name: reader.text(.name).known, details: details)))
+            )
+        }
         let key = MessageKey(channel: id, id: .none)
         if isStated(key, effect) { return }
         guard counts(reader, key, line) else { return }
@@ -41,16 +48,16 @@ extension DecoderRun {
         // Users of the whole source have the source's scope, whose name is empty in no remote.
         let scope = context.names.id(reader.id(.scope) ?? DecoderRun.wholeScope)
         let key = MessageKey(channel: scope, id: id)
+        func stated() -> Change {
+            .community(.memberStated(guild: scope, user: id, nickname: reader.text(.name).known, roles: []))
+        }
+        if reader.effect.operation == .delete, context.told != nil { context.told?.append(stated()) }
         if isStated(key, reader.effect) { return }
         guard counts(reader, key, line) else { return }
         noteStated(key, reader.effect)
         note(reader, scope, id)
-        guard reader.effect.operation != .delete else {
-            return changes.append(.community(.memberRemoved(guild: scope, user: id)))
-        }
-        changes.append(
-            .community(.memberStated(guild: scope, user: id, nickname: reader.text(.name).known, roles: []))
-        )
+        guard reader.effect.operation == .delete else { return changes.append(stated()) }
+        changes.append(.community(.memberRemoved(guild: scope, user: id)))
     }
 
     /// Whether the effect makes a channel or user that a `replace` has stated, and so changes nothing.
@@ -87,22 +94,27 @@ extension DecoderRun {
 
     mutating func session(_ reader: EffectReader, _ line: Int?) {
         guard let id = id(.id, reader, line) else { return }
-        guard reader.effect.operation != .delete else { return changes.append(.session(.removed(id))) }
+        guard reader.effect.operation != .delete else {
+            if context.told != nil { context.told?.append(observed(id, reader, status: "not_running")) }
+            return changes.append(.session(.removed(id)))
+        }
         guard let status = reader.text(.status).known, StatusText.states.contains(status) else {
             return issue("the session's status is none of working, idle, needs_input, not_running", line)
         }
-        let time = reader.time(.timestamp).known
-        changes.append(
-            .session(
-                .observed(
-                    SessionFields(
-                        id: id,
-                        project: reader.text(.project).known ?? "Unknown",
-                        status: status,
-                        timestamp: time?.description,
-                        instant: time ?? context.event.recordedAt,
-                        device: reader.text(.device).known
-                    )
+        changes.append(observed(id, reader, status: status))
+    }
+
+    private func observed(_ id: EntityID, _ reader: EffectReader, status: String) -> Change {
+        let (time, received) = (reader.time(.timestamp).known, context.event.recordedAt)
+        return .session(
+            .observed(
+                SessionFields(
+                    id: id,
+                    project: reader.text(.project).known ?? "Unknown",
+                    status: status,
+                    timestamp: time?.description,
+                    instant: time ?? received,
+                    device: reader.text(.device).known
                 )
             )
         )

@@ -11,9 +11,11 @@ extension Messages {
             touch(deletion.key, in: &context)
             return touchAnswers(to: deletion.key, in: &context)
         }
+        let takesLate = context.rules.contains(.lateVersionReplaces)
         change(place, in: &context) { record in
-            guard MessageRule.takesEffect(end.rule, after: record.deletion) else { return }
-            if record.current?.order == .byCreation { record.enterSelection(at: end.since) }
+            if !takesLate, record.isNewer(than: end) { return }
+            guard MessageRule.takesEffect(end.rule, after: record.deletion) else { return record.repeatDeletion(end) }
+            if !deletion.isOfChannel, record.current?.order == .byCreation { record.enterSelection(at: end.since) }
             record.delete(end)
         }
     }
@@ -113,6 +115,24 @@ extension MessageRecord {
         standing = .deleted(end)
     }
 
+    /// Whether a version of the message is greater than that of a deletion until written.
+    fileprivate func isNewer(than end: End) -> Bool {
+        guard end.permanence == .untilWritten, let version = end.version, let known = current?.version else {
+            return false
+        }
+        return known > version
+    }
+
+    /// Takes the version of a repeated deletion, if it is the greatest: what lies between is older than the deletion.
+    fileprivate mutating func repeatDeletion(_ end: End) {
+        guard case .deleted(var known) = standing, known.permanence == .untilWritten, let version = end.version,
+            known.version.map({ $0 < version }) ?? true
+        else { return }
+        known.version = version
+        laterDeletions.append(end.since.sequence.rawValue)
+        standing = .deleted(known)
+    }
+
     /// Sets the deletion without an entry, but for a message of a conversation: a late row may tell another time or cause of the
     /// deletion that is known.
     mutating func deleteAgain(_ end: End) {
@@ -161,6 +181,7 @@ extension MessageRecord.End {
             permanence: deletion.permanence,
             deletedAt: deletion.deletedAt,
             deletedBy: deletion.deletedBy,
+            version: deletion.permanence == .untilWritten ? deletion.version : nil,
             since: since
         )
     }

@@ -180,7 +180,10 @@ extension MessageStore {
         case .record:
             let record = records[Int(cell.last)]
             if let current = record.current { drop.rank = .version(current.version) }
-            if case .deleted(let end) = record.standing { drop.isDeletedForGood = end.permanence == .forever }
+            if case .deleted(let end) = record.standing {
+                drop.isDeletedForGood = end.permanence == .forever
+                if let version = end.version, drop.rank.isLess(than: version) { drop.rank = .version(version) }
+            }
         }
         return drop
     }

@@ -24,7 +24,7 @@ extension Messages {
             if write.revisesByArrival || record.takesLate(write, rules) {
                 record.writeByArrival(write, at: event)
             } else {
-                record.writeByVersion(write, isGone: fate != nil, at: event)
+                record.writeByVersion(write, isGone: fate != nil, rules, at: event)
             }
         }
     }
@@ -79,7 +79,13 @@ extension Messages {
         if members.contains(.tags) { saying.tags = write.saying.tags }
         if members.contains(.attachments) { saying.attachments = write.saying.attachments }
         patched.saying = saying
-        if !members.contains(.version) { patched.version = current.version }
+        if !members.contains(.version) {
+            patched.version = current.version
+            // It came behind the deletion.
+            if case .deleted(let end) = known.standing, let version = end.version, let own = current.version {
+                patched.version = max(own, version)
+            }
+        }
         return .joined(patched)
     }
 
@@ -238,7 +244,12 @@ extension MessageRecord {
     }
 
     /// Takes a version as `MessageRule.judge` has it.
-    fileprivate mutating func writeByVersion(_ write: MessageWrite, isGone: Bool, at event: EventReference) {
+    fileprivate mutating func writeByVersion(
+        _ write: MessageWrite,
+        isGone: Bool,
+        _ rules: ReadingRules,
+        at event: EventReference
+    ) {
         let revision = MessageRevision(write)
         if let version = write.replacesVersion { replace(version) }
         // Of equal versions the later in the log counts, so a repeat is compared with the last one.
@@ -249,11 +260,18 @@ extension MessageRecord {
             isGone: isGone,
             isEnded: write.isOfChannel && judgedStanding == .deletedForever,
             isBehind: write.isBehind,
+            isDeletedSince: isDeletedSince(write.version) && !rules.contains(.lateVersionReplaces),
             isKnown: same != nil,
             repeatsKnown: same?.revision?.saying == revision.saying,
             changesText: changesText(write, revision)
         )
         carryOut(verdict, write, revision, at: event)
+    }
+
+    /// Whether the deletion of the message has a greater version. A version that the remote does not tell counts by arrival.
+    private func isDeletedSince(_ version: Timestamp?) -> Bool {
+        guard case .deleted(let end) = standing, let deleted = end.version, let version else { return false }
+        return version < deleted
     }
 
     /// Takes a version back. If it is the current one, the greatest of the others is; the history says so. A message that is deleted

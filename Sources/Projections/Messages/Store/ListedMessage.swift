@@ -65,7 +65,7 @@ extension MessageStore {
     mutating func deleteListed(at place: Int, _ end: MessageRecord.End) -> Bool {
         let cell = cells[place]
         guard cell.form == .listed, cell.standing == .live, end.cause == .deleted, end.permanence == .untilWritten,
-            end.deletedAt == nil, end.deletedBy == nil, end.since.isPackable,
+            end.deletedAt == nil, end.deletedBy == nil, end.version == nil, end.since.isPackable,
             newestSequence(of: cell) <= end.since.sequence.rawValue, let current = version(of: cell)
         else { return false }
         let happening = PackedHappening(.deletedUntilWritten, at: end.since.sequence.rawValue, hasVersion: true)

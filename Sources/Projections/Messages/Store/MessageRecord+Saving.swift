@@ -20,6 +20,7 @@ extension MessageRecord: StateCodable {
         try current.write(to: encoder)
         try entries.write(to: encoder)
         try placedBy.write(to: encoder)
+        try laterDeletions.write(to: encoder)
         try relatives.write(to: encoder)
     }
 
@@ -31,6 +32,7 @@ extension MessageRecord: StateCodable {
             entries: try .read(from: decoder)
         )
         record.placedBy = try .read(from: decoder)
+        record.laterDeletions = try .read(from: decoder)
         // One by one, because only `relate` may change `relatives`.
         for relative in try [MessageKey].read(from: decoder) { record.relate(to: relative) }
         return record
@@ -63,6 +65,7 @@ extension MessageRecord.End: StateCodable {
         encoder.writeTruth(permanence == .forever)
         try deletedAt.write(to: encoder)
         try deletedBy.write(to: encoder)
+        try version.write(to: encoder)
         since.write(to: encoder)
     }
 
@@ -75,6 +78,7 @@ extension MessageRecord.End: StateCodable {
             permanence: try decoder.readTruth() ? .forever : .untilWritten,
             deletedAt: try .read(from: decoder),
             deletedBy: try .read(from: decoder),
+            version: try .read(from: decoder),
             since: try .read(from: decoder)
         )
     }

@@ -15,13 +15,14 @@ struct MessageRecord: Sendable {
         indirect case deleted(End)
     }
 
-    /// How the message was deleted. `deletedAt` is the remote's time and `deletedBy` its author, each `nil` where the
-    /// remote gives none; `since` is the event that deleted the message.
+    /// How the message was deleted. `deletedAt` is the remote's time, `deletedBy` its author and `version` the remote's version of a
+    /// deletion until written, each `nil` where the remote gives none; `since` is the event that deleted the message.
     struct End: Hashable, Sendable {
         var cause: MessageDeletion.Cause
         var permanence: Permanence
         var deletedAt: Timestamp?
         var deletedBy: String?
+        var version: Timestamp?
         var since: EventReference
     }
 
@@ -36,6 +37,8 @@ struct MessageRecord: Sendable {
     /// The sequence of the last event that gave the message a place in the remote's own list. It need not be a
     /// revision, so a compaction would not find it among the entries.
     var placedBy: UInt64?
+    /// The sequences of the repeated deletions that brought a greater version, in order. They are no entries, as in `placedBy`.
+    var laterDeletions: [UInt64] = []
     /// The keys that the message moved from or to, each once. A compaction keeps relatives together.
     private(set) var relatives: [MessageKey] = []
 

@@ -75,6 +75,7 @@ enum MessageRule {
     ///   - isGone: whether the message's channel is gone for ever.
     ///   - isEnded: whether the message is deleted for ever, and what comes later changes nothing of what is known.
     ///   - isBehind: whether the remote has told of a later time already, in which the message is as it was.
+    ///   - isDeletedSince: whether the message was deleted until written, by a deletion with a greater version.
     ///   - isKnown: whether an equal version was written before, and not replaced.
     ///   - repeatsKnown: whether the last such version has the same content. Evaluated only if there is one.
     ///   - changesText: whether the text differs from the current version's. Evaluated only if the entry depends on it.
@@ -85,12 +86,13 @@ enum MessageRule {
         isGone: Bool = false,
         isEnded: Bool = false,
         isBehind: Bool = false,
+        isDeletedSince: Bool = false,
         isKnown: Bool,
         repeatsKnown: @autoclosure () -> Bool,
         changesText: @autoclosure () -> Bool
     ) -> Verdict {
         let wins = relation.wins && !isEnded
-        let isPast = !wins || isBehind && relation != .first
+        let isPast = !wins || isDeletedSince || isBehind && relation != .first
         // A version of now brings back a message that was deleted until written; so does a repeat.
         let comesBack = standing == .deletedUntilWritten && !isPast
         if isKnown, !comesBack, repeatsKnown() { return Verdict(entry: nil, wins: wins, becomesLive: false) }

@@ -156,10 +156,12 @@ struct WrittenEnd {
     let end: MessageRecord.End
     fileprivate let order: UInt32
 
-    /// Packs a deletion; `nil` if an entry has no room for it: it is one with the channel, or of a time outside of
-    /// `PackedTime.years`.
+    /// Packs a deletion; `nil` if an entry has no room for it: it is one with the channel, has a version, or is
+    /// of a time outside of `PackedTime.years`.
     fileprivate static func entry(_ end: MessageRecord.End, order: UInt32, by editor: UInt32) -> PackedEntry? {
-        guard end.cause == .deleted, end.since.isPackable, let deletedAt = PackedTime(exactly: end.deletedAt) else {
+        guard end.cause == .deleted, end.version == nil, end.since.isPackable,
+            let deletedAt = PackedTime(exactly: end.deletedAt)
+        else {
             return nil
         }
         var version = PackedVersion.none
