@@ -49,7 +49,8 @@ extension DecoderCommand {
                 .lines
             )
         } else {
-            let states = changes.isEmpty && read.reads.isEmpty && read.decoded.issues.isEmpty ? " and states nothing" : ""
+            let states =
+                changes.isEmpty && read.reads.isEmpty && read.decoded.issues.isEmpty ? " and states nothing" : ""
             let rule =
                 read.line.map { "the rule on line \($0) took it\(states)" }
                 ?? (read.isRepeat ? "a repeat" : "no rule took it")
