@@ -30,6 +30,10 @@ struct PersonSearch {
     private var knownNames: Set<ExactText> = []
     /// Messages that an event stated without saying that one of them wrote it.
     private var unclear: Set<EntityReference> = []
+    /// Messages of which a statement says who wrote them.
+    private var stated: Set<EntityReference> = []
+    /// Messages that only the event of a deletion says that one of them wrote.
+    private var told: Set<EntityReference> = []
 
     /// - Parameter wanted: ids and names. Texts that differ in the composition of an accent alone are one.
     init(for wanted: Set<String>, of source: SourceName?) {
@@ -41,6 +45,10 @@ struct PersonSearch {
     /// - Throws: `EventLogError`, `ProjectionError`.
     mutating func read(_ session: borrowing ReadSession) throws {
         try pass(session)
+        // Beside what a deletion names may be who deleted the message; who wrote it is what statements say, if there are any.
+        let unstated = told.subtracting(stated)
+        messages.formUnion(unstated)
+        unclear.formUnion(unstated)
         while !unclear.isDisjoint(with: messages) {
             unclear = []
             try pass(session)
@@ -57,13 +65,14 @@ struct PersonSearch {
             guard !event.isAct, source.map({ $0 == event.source }) ?? true else { return true }
             let envelope = event.envelope
             event.withPayload { payload in
-                var changes = decoder.decode(envelope, payload: payload).all
-                if repeats, changes.isEmpty {
+                var decoded = decoder.decode(envelope, payload: payload)
+                if repeats, decoded.all.isEmpty {
                     var decoder = newDecoder
-                    changes = decoder.decode(envelope, payload: payload).all
+                    decoded = decoder.decode(envelope, payload: payload)
                 }
                 var isTheirs = false
-                for change in changes where take(change, envelope.source) { isTheirs = true }
+                for change in decoded.changes where take(change, envelope.source) { isTheirs = true }
+                for change in decoded.told where take(change, envelope.source, isTold: true) { isTheirs = true }
                 if isTheirs { takeObjects(payload, envelope.source) }
             }
             return true
@@ -71,7 +80,9 @@ struct PersonSearch {
     }
 
     /// Takes what a change states. Returns whether it names one of the people.
-    private mutating func take(_ change: DecodedChange, _ source: SourceName) -> Bool {
+    ///
+    /// - Parameter isTold: whether it is what a deletion states beside.
+    private mutating func take(_ change: DecodedChange, _ source: SourceName, isTold: Bool = false) -> Bool {
         if case .messageMoved(let from, let to, _, _) = change {
             let both = [from, to].map { EntityReference(kind: .message, parts: [source.rawValue, $0.channel, $0.id]) }
             if both.contains(where: messages.contains) { messages.formUnion(both) }
@@ -83,12 +94,15 @@ struct PersonSearch {
             guard let thing = statement.thing, thing.kind == .message else { continue }
             let author = statement.author
             let isOwn = author.map { wanted.contains($0) } ?? false
-            if isOwn {
+            if !isTold, author != nil { stated.insert(thing) }
+            if isTold {
+                if isOwn { told.insert(thing) }
+            } else if isOwn {
                 messages.insert(thing)
             } else if author == nil, !messages.contains(thing) {
                 unclear.insert(thing)
             }
-            guard isOwn || messages.contains(thing) else { continue }
+            guard isOwn && !isTold || messages.contains(thing) else { continue }
             for text in statement.texts([]).flatMap(\.value.strings) where knownTexts.insert(ExactText(text)).inserted {
                 texts.append(text)
             }

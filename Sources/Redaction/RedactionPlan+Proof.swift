@@ -10,10 +10,16 @@ extension RedactionPlan {
     func prove(_ session: borrowing ReadSession) throws -> [SequenceNumber] {
         let stating = try StatedTexts.eventsStating(scope, session, through: decidedAt)
         if let event = stating.first, scope.people == nil {
+            let payload = try session.event(at: event)?.payload ?? []
             let other = others.map(\.description).min()
             let reason =
-                other.map { "which is that of \($0), too: name that as well" }
-                ?? "which is an id or a word of the protocol there as well"
+                if !payload.withUnsafeBytes({ search.occurs(in: $0) }) {
+                    "which its decoder file joins from several texts: redact each of them with --match"
+                } else if let other {
+                    "which is that of \(other), too: name that as well"
+                } else {
+                    "which is an id or a word of the protocol there as well"
+                }
             throw EngineError(
                 "redact: event \(event) would still state the text, \(reason); nothing was written",
                 code: .no

@@ -50,8 +50,10 @@ enum StatedTexts {
         through last: SequenceNumber
     ) throws -> [SequenceNumber] {
         guard let sources = scope.sources else { return [] }
-        // What no payload has, no decoder can state. Short texts of a person stand in many.
-        let isSearched = scope.people == nil && scope.substitutes.tinyCount == 0
+        // What no payload has, no decoder of ours can state; one of a file may join it. Short texts of a person stand in many.
+        let decoders = try Decoders(inForce: session)
+        let areJoined = try sources.contains { decoders.rules(of: try SourceName($0)) != nil }
+        let isSearched = scope.people == nil && scope.substitutes.tinyCount == 0 && !areJoined
         guard try !isSearched || isInPayload(scope.substitutes.search, of: sources, session) else { return [] }
         var found: [SequenceNumber] = []
         // The act that names the substitutes is still to come.

@@ -16,7 +16,7 @@ import Testing
           delete: message
           deleted: until-stated
           at: {channel: /c, id: /id}
-          with: {version: {time: /v, as: ms}}
+          with: {by: /u, version: {time: /v, as: ms}}
           set: all
         - {when: {/op: gone}, delete: message, at: {channel: /c, id: /id}, with: {by: /u}}
         - {when: {/op: none}, snapshot: all}
@@ -24,7 +24,7 @@ import Testing
 
     private static func event(_ operation: String, _ version: Int? = nil) -> String {
         let stated = version.map { #","v":\#($0)"# } ?? ""
-        return #"{"op":"\#(operation)","c":"c","id":"m","u":"ada","t":"t\#(version ?? 0)"\#(stated)}"#
+        return #"{"op":"\#(operation)","c":"c","id":"m","u":"u\#(version ?? 0)","t":"t\#(version ?? 0)"\#(stated)}"#
     }
 
     /// The texts of the live and of the deleted messages.
@@ -48,6 +48,9 @@ import Testing
                 // A repeat changes nothing.
                 #expect(try Self.texts(payloads + payloads) == (isLive ? [[text], []] : [[], [text]]), "\(order)")
                 let scene = try Scene(Self.rules, payloads)
+                // Of the deletions, too, the greatest counts.
+                let deleted = chosen.last { $0.0 == "away" }.map { "u\($0.1)" } ?? ""
+                #expect(try isLive || scene.texts("deletedMessages", "deletedBy") == [deleted], "\(order)")
                 #expect(try scene.compacts(keeping: 0) && scene.compacts(keeping: 9), "\(order)")
             }
         }
@@ -112,8 +115,12 @@ import Testing
     // MARK: - Items
 
     private static let items = """
-        {when: {/op: put}, replace: item, at: {list: /l, id: /id}, with: {text: /t}}
-        - {when: {/op: away}, delete: item, deleted: until-stated, at: {list: /l, id: /id}}
+        {when: {/op: put}, replace: item, at: {list: /l, id: /id}, with: {text: /t, version: {time: /v, as: ms}}}
+        - when: {/op: away}
+          delete: item
+          deleted: until-stated
+          at: {list: /l, id: /id}
+          with: {version: {time: /v, as: ms}}
         - {when: {/op: gone}, delete: item, at: {list: /l, id: /id}}
         """
 
@@ -127,6 +134,12 @@ import Testing
         #expect(try lists([item("put", "a"), item("away", "a"), item("put", "b")]) == ["b"])
         #expect(try lists([item("put", "a"), item("put", "b"), item("away", "b")]) == [])
         #expect(try lists([item("put", "a"), item("put", "b"), item("gone", "a")]) == [])
+        // Of versions the greatest counts, in either order.
+        func item(_ operation: String, _ list: String, _ version: Int) -> String {
+            item(operation, list).dropLast() + #","v":\#(version)}"#
+        }
+        #expect(try lists([item("put", "a", 1), item("put", "b", 2), item("away", "a", 3)]) == [])
+        #expect(try lists([item("put", "a", 1), item("away", "a", 3), item("put", "b", 2)]) == [])
     }
 
     // MARK: - What deletions tell

@@ -148,6 +148,8 @@ import Testing
             let isKnown = known?.isThere ?? false
             if known?.isGone ?? false || (said.op == "make" && isKnown) { return known }
             if said.op == "drop" || said.op == "end" {
+                // Until stated it is of the list that it names.
+                if said.op == "drop", isKnown, let list = said.list, list != known?.list { return known }
                 var item = known ?? Item(said, after: nil)
                 // A deletion tells no list, and these rules read no version of it.
                 if known == nil { (item.list, item.version) = (nil, nil) }
@@ -211,7 +213,8 @@ import Testing
         let patch = #"{"op":"patch","id":"1","text":"milk"}"#
         #expect(try Self.rows("items", [#"{"op":"drop","l":"c","id":"1"}"#, patch]) == [])
         let made = #"{"op":"replace","l":"a","id":"1","text":"bread"}"#
-        #expect(try Self.rows("items", [made, #"{"op":"drop","l":"c","id":"1"}"#, patch]) == [])
+        #expect(try Self.rows("items", [made, #"{"op":"drop","l":"a","id":"1"}"#, patch]) == [])
+        #expect(try Self.rows("items", [made, #"{"op":"drop","id":"1"}"#, patch]) == [])
         let fault = try Self.state([made, #"{"op":"patch","l":[1],"id":"1","text":"milk"}"#])
         #expect(fault["issues"]?.array?.first?["reason"]?.string?.hasSuffix("the item has no list") == true)
         #expect(fault["items"]?.array?.first?["text"]?.string == "bread")

@@ -21,8 +21,8 @@ extension DecoderRun {
         let isKnown = known.map { !$0.isAbsent && !$0.isGone } ?? false
         if effect.operation == .make, isKnown { return }
         if let known, isPast(known, version.known) { return }
-        // One until stated is of the list that it names, and the item may be in another one by now.
-        if isDeletion, !effect.isForEver, isNamed, isKnown, known?.list != list { return }
+        // Without a version, one until stated is of the list that it names, and the item may be in another one by now.
+        if isDeletion, !effect.isForEver, version.known == nil, isNamed, isKnown, known?.list != list { return }
         if isDeletion, known?.isAbsent ?? true, context.rules.contains(.deletionOfUnseenIsForgotten) { return }
         let makes = isNamed && effect.needs.allSatisfy { said?.has($0) ?? false }
         // A patch that makes nothing is no statement of an item that is not known.

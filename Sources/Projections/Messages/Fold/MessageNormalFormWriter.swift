@@ -79,12 +79,12 @@ struct MessageNormalFormWriter: ~Copyable {
 
     /// Writes the reactions and what only a record can have; nothing for a message without.
     private mutating func writeRest(of record: MessageRecord?, at place: Int, in store: MessageStore) {
-        let (relatives, deletions) = (record?.relatives ?? [], record?.laterDeletions ?? [])
+        let relatives = record?.relatives ?? []
         // Of a channel that is no server's, all reactions may be taken away by an event that names none: without those that
         // gave them it leaves none behind.
         let isOfServer = store.channels[Int(store.cells[place].channel)].isOfServer
         let reactions = store.sortedReactions(at: place, names).filter { $0.isPresent || isOfServer }
-        if reactions.isEmpty, record?.placedBy == nil, relatives.isEmpty, deletions.isEmpty { return }
+        if reactions.isEmpty, record?.placedBy == nil, relatives.isEmpty { return }
         writer.raw("r")
         // Sorted, as the order of arrival of reactions and relatives decides nothing.
         for reaction in reactions {
@@ -94,7 +94,6 @@ struct MessageNormalFormWriter: ~Copyable {
             number(reaction.sequence, "s")
         }
         if let placedBy = record?.placedBy { number(placedBy, "p") } else { writer.raw("-") }
-        for sequence in deletions { number(sequence, "v") }
         for relative in relatives.sorted(by: { $0.precedes($1, names) }) { write(relative) }
     }
 

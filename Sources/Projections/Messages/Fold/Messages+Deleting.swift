@@ -14,7 +14,9 @@ extension Messages {
         let takesLate = context.rules.contains(.lateVersionReplaces)
         change(place, in: &context) { record in
             if !takesLate, record.isNewer(than: end) { return }
-            guard MessageRule.takesEffect(end.rule, after: record.deletion) else { return record.repeatDeletion(end) }
+            guard MessageRule.takesEffect(end.rule, after: record.deletion) || record.isDeletedLater(end) else {
+                return
+            }
             if !deletion.isOfChannel, record.current?.order == .byCreation { record.enterSelection(at: end.since) }
             record.delete(end)
         }
@@ -123,14 +125,12 @@ extension MessageRecord {
         return known > version
     }
 
-    /// Takes the version of a repeated deletion, if it is the greatest: what lies between is older than the deletion.
-    fileprivate mutating func repeatDeletion(_ end: End) {
-        guard case .deleted(var known) = standing, known.permanence == .untilWritten, let version = end.version,
-            known.version.map({ $0 < version }) ?? true
-        else { return }
-        known.version = version
-        laterDeletions.append(end.since.sequence.rawValue)
-        standing = .deleted(known)
+    /// Whether a deletion until written has a greater version than the one that the message has: of versions the greatest counts.
+    fileprivate func isDeletedLater(_ end: End) -> Bool {
+        guard case .deleted(let known) = standing, known.permanence == .untilWritten, let version = end.version else {
+            return false
+        }
+        return known.version.map { $0 < version } ?? true
     }
 
     /// Sets the deletion without an entry, but for a message of a conversation: a late row may tell another time or cause of the

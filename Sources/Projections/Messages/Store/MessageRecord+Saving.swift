@@ -20,7 +20,6 @@ extension MessageRecord: StateCodable {
         try current.write(to: encoder)
         try entries.write(to: encoder)
         try placedBy.write(to: encoder)
-        try laterDeletions.write(to: encoder)
         try relatives.write(to: encoder)
     }
 
@@ -32,7 +31,6 @@ extension MessageRecord: StateCodable {
             entries: try .read(from: decoder)
         )
         record.placedBy = try .read(from: decoder)
-        record.laterDeletions = try .read(from: decoder)
         // One by one, because only `relate` may change `relatives`.
         for relative in try [MessageKey].read(from: decoder) { record.relate(to: relative) }
         return record

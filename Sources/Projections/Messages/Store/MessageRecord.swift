@@ -37,8 +37,6 @@ struct MessageRecord: Sendable {
     /// The sequence of the last event that gave the message a place in the remote's own list. It need not be a
     /// revision, so a compaction would not find it among the entries.
     var placedBy: UInt64?
-    /// The sequences of the repeated deletions that brought a greater version, in order. They are no entries, as in `placedBy`.
-    var laterDeletions: [UInt64] = []
     /// The keys that the message moved from or to, each once. A compaction keeps relatives together.
     private(set) var relatives: [MessageKey] = []
 

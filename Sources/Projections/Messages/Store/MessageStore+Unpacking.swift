@@ -187,7 +187,6 @@ extension MessageStore {
             body(entry.event.sequence.rawValue)
         }
         if let placedBy = record.placedBy { body(placedBy) }
-        for sequence in record.laterDeletions { body(sequence) }
     }
 
     /// The id that the current version of the message at a place replies to.
