@@ -20,7 +20,10 @@ extension InferenceFinder {
         let count = path.steps.count
         let fit = statistics.places.map { (place: $0, share: share(.place(count, $0), path, statistics)) }
             .filter { $0.share >= 50 }
-        if let own = fit.max(by: { ($0.share, $1.place.count) < ($1.share, $0.place.count) }) {
+        // What a message answers is another message, unless nothing else names one.
+        let others = fit.filter { !InferenceNames.isReply($0.place) }
+        let own = (others.isEmpty ? fit : others).max { ($0.share, $1.place.count) < ($1.share, $0.place.count) }
+        if let own {
             return .place(count, own.place)
         }
         return outerIDs(index, path).first { share($0, path, statistics) >= 50 }
@@ -61,9 +64,10 @@ extension InferenceFinder {
     func reaction(_ index: Int) -> InferredEffect? {
         let words = groups[index].words
         for (path, statistics) in paths(index) {
+            let isReaction = ["reaction", "reactions"].contains(InferenceNames.plain(path.lastName))
             guard
                 let emoji = statistics.first(
-                    InferenceNames.emoji,
+                    InferenceNames.emoji + (isReaction ? ["type"] : []),
                     within: ["name", "emoji", "text", "id"],
                     where: {
                         $1.textCount > 0

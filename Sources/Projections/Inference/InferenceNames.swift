@@ -8,7 +8,7 @@ enum InferenceNames {
         "collection", "typename", "model", "resource", "entity", "table",
     ]
     /// What may name kinds of events, where the same few words come again and again.
-    static let rareNaming = ["msg"]
+    static let rareNaming = ["msg", "target"]
     /// Members that hold a path which says what an event is about.
     static let path = ["path", "p", "pointer", "ref", "topic", "eventname", "resource", "uri", "key", "destination"]
     static let id = [
@@ -99,6 +99,13 @@ enum InferenceNames {
     static func isOfWhom(_ name: String) -> Bool {
         author.contains(name) || authorName.contains(name) || channel.contains(name) || people.contains(name)
             || id.contains(name) || reply.contains(name) || createdAt.contains(name) || self.name.contains(name)
+    }
+
+    /// Whether a member says what is answered, or lies in an object that shows it.
+    static func isReply(_ place: InferenceMembers) -> Bool {
+        reply.contains(plain(place[place.count - 1]))
+            || place.dropLast().contains { name in earlier.contains { plain(name).hasPrefix($0) } }
+            || earlier.contains { plain(place[place.count - 1]).hasPrefix($0) }
     }
 
     /// Whether a text is an emoji or a mark, or a name in colons: what a reaction may be.

@@ -166,7 +166,11 @@ struct InferenceTelling {
         let fit = candidates.filter { $0.value.isFit && $0.value.values.count > 1 && $0.value.values.count <= 64 }
         var named = fit.keys.filter { place in
             let name = InferenceNames.plain(place.last ?? "")
-            guard let candidate = fit[place] else { return false }
+            // The type of a reaction is its emoji.
+            let isOfReaction = place.dropLast().contains {
+                ["reaction", "reactions"].contains(InferenceNames.plain($0))
+            }
+            guard !isOfReaction, let candidate = fit[place] else { return false }
             // Deep within, only what GraphQL writes itself.
             if place.count > 3 { return name == "typename" }
             return candidate.isHead || InferenceNames.naming.contains(name)
