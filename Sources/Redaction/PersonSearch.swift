@@ -71,8 +71,8 @@ struct PersonSearch {
                     decoded = decoder.decode(envelope, payload: payload)
                 }
                 var isTheirs = false
-                for change in decoded.changes where take(change, envelope.source) { isTheirs = true }
-                for change in decoded.told where take(change, envelope.source, isTold: true) { isTheirs = true }
+                for change in decoded.changes where take(change, decoded) { isTheirs = true }
+                for change in decoded.told where take(change, decoded, isTold: true) { isTheirs = true }
                 if isTheirs { takeObjects(payload, envelope.source) }
             }
             return true
@@ -82,7 +82,8 @@ struct PersonSearch {
     /// Takes what a change states. Returns whether it names one of the people.
     ///
     /// - Parameter isTold: whether it is what a deletion states beside.
-    private mutating func take(_ change: DecodedChange, _ source: SourceName, isTold: Bool = false) -> Bool {
+    private mutating func take(_ change: DecodedChange, _ event: DecodedEvent, isTold: Bool = false) -> Bool {
+        let source = event.envelope.source
         if case .messageMoved(let from, let to, _, _) = change {
             let both = [from, to].map { EntityReference(kind: .message, parts: [source.rawValue, $0.channel, $0.id]) }
             if both.contains(where: messages.contains) { messages.formUnion(both) }
@@ -103,7 +104,8 @@ struct PersonSearch {
                 unclear.insert(thing)
             }
             guard isOwn && !isTold || messages.contains(thing) else { continue }
-            for text in statement.texts([]).flatMap(\.value.strings) where knownTexts.insert(ExactText(text)).inserted {
+            for text in statement.texts([]).flatMap(\.value.strings).flatMap(event.pieces)
+            where knownTexts.insert(ExactText(text)).inserted {
                 texts.append(text)
             }
             if isOwn, let name = statement.fields.first(where: { $0.name == "authorName" })?.value.string {

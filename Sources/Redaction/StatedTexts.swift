@@ -57,7 +57,8 @@ enum StatedTexts {
         guard try !isSearched || isInPayload(scope.substitutes.search, of: sources, session) else { return [] }
         var found: [SequenceNumber] = []
         // The act that names the substitutes is still to come.
-        try forEachChange(of: sources, session, checks: false) { change, envelope, _ in
+        try forEachChange(of: sources, session, checks: false) { change, decoded, _ in
+            let envelope = decoded.envelope
             // What came since is looked at in the next round.
             if envelope.sequence > last { return false }
             let isStated = Statement.all(of: change, source: envelope.source).contains { statement in
@@ -97,7 +98,7 @@ enum StatedTexts {
         _ session: borrowing ReadSession,
         checks: Bool,
         repeats: Bool = false,
-        _ body: (DecodedChange, Envelope, _ hasItemsAcrossLists: Bool) -> Bool
+        _ body: (DecodedChange, DecodedEvent, _ hasItemsAcrossLists: Bool) -> Bool
     ) throws {
         var decoder = try ChangeDecoder(for: session)
         let newDecoder = try ChangeDecoder(withoutFactsOf: session)
@@ -107,13 +108,13 @@ enum StatedTexts {
             if checks { try session.check(event) }
             let envelope = event.envelope
             return event.withPayload { payload in
-                var changes = decoder.decode(envelope, payload: payload).all
+                var events = [decoder.decode(envelope, payload: payload)]
                 if repeats {
                     var decoder = newDecoder
-                    changes += decoder.decode(envelope, payload: payload).all
+                    events.append(decoder.decode(envelope, payload: payload))
                 }
                 let hasItemsAcrossLists = decoder.hasItemsAcrossLists(envelope)
-                return changes.allSatisfy { body($0, envelope, hasItemsAcrossLists) }
+                return events.allSatisfy { event in event.all.allSatisfy { body($0, event, hasItemsAcrossLists) } }
             }
         }
     }
@@ -136,9 +137,9 @@ enum StatedTexts {
             let sources = Set(names.compactMap(\.parts.first))
             try StatedTexts.forEachChange(of: sources, session, checks: true, repeats: isCompacted) {
                 change,
-                envelope,
+                event,
                 hasItemsAcrossLists in
-                take(change, envelope.source, hasItemsAcrossLists)
+                take(change, event, hasItemsAcrossLists)
                 return true
             }
         }
@@ -147,7 +148,8 @@ enum StatedTexts {
             [item.parts.first, item.parts.last].compactMap { $0 }
         }
 
-        private mutating func take(_ change: DecodedChange, _ source: SourceName, _ hasItemsAcrossLists: Bool) {
+        private mutating func take(_ change: DecodedChange, _ event: DecodedEvent, _ hasItemsAcrossLists: Bool) {
+            let source = event.envelope.source
             if case .messageMoved(let from, let to, _, _) = change {
                 let both = [from, to].map {
                     EntityReference(kind: .message, parts: [source.rawValue, $0.channel, $0.id])
@@ -163,7 +165,9 @@ enum StatedTexts {
                 for field in statement.fields where members[thing]?.contains(field.name) != true {
                     members[thing, default: []].append(field.name)
                 }
-                for text in statement.texts(columns).flatMap(\.value.strings) { substitutes.add(text) }
+                for text in statement.texts(columns).flatMap(\.value.strings) {
+                    for text in event.pieces(of: text) { substitutes.add(text) }
+                }
             }
         }
 

@@ -65,6 +65,9 @@ struct Statement {
 extension DecodedEvent {
     /// All that the event states, also of what it deletes: whatever the log holds of people's texts.
     var all: [DecodedChange] { changes + told }
+
+    /// A text that the event states, and what it was joined of: that is what the payload has.
+    func pieces(of text: String) -> [String] { [text] + (joined[ExactText(text)] ?? []) }
 }
 
 extension Statement {

@@ -109,22 +109,23 @@ extension RedactionTests {
         #expect(!left.contains("moderator-7") && left.contains("the words of ada"), "\(left)")
     }
 
-    /// A text that the file joins stands in no payload: a redaction that leaves it says so, and does nothing.
-    @Test func aJoinedTextThatStaysIsTold() throws {
-        let store = try log(
-            """
-            decoder: joined/1
-            rules:
-            - {when: {/op: put}, replace: message, at: {channel: /c, id: /id}, with: {content: {join: [/a, /b], by: " "}}}
-            samples:
-            - {payload: '{"op":"no"}', gives: '[]'}
-            """,
-            [
-                #"{"op":"put","c":"c","id":"1","a":"the one part alone"}"#,
-                #"{"op":"put","c":"c","id":"1","a":"the first part","b":"the second part"}"#,
-            ],
-            at: "joined"
-        )
+    /// A text that the file joins stands in no payload: its parts go, where the payload has them.
+    @Test func thePartsOfAJoinedTextGo() throws {
+        let store = try log(Self.joined("{join: [/a, /b], by: \" \"}"), Self.parts, at: "joined")
+        let message = EntityReference(kind: .message, parts: ["app", "c", "1"])
+        let result = try LogRedaction(of: store, .init(entities: [message], by: "ada")).run(now: Self.now)
+        #expect(result.events.map(\.sequence.rawValue) == [1, 2])
+        #expect(!(try Self.payloads(of: store)).contains("part"))
+        let text = try Self.document(of: store)["messages"]?.array?.first?["content"]?.string ?? ""
+        #expect(text.split(separator: ") ").count == 2, "\(text)")
+        // Another message has the same word, and keeps it.
+        #expect(try Self.document(of: store)["messages"]?.array?.last?["content"]?.string == "the second part")
+    }
+
+    /// What of a text no payload has in one piece stays: the redaction says so, and does nothing.
+    @Test func aTextInPiecesThatStayIsTold() throws {
+        let form = "{strip: {join: [/a, /b], by: \" \"}, prefix: the}"
+        let store = try log(Self.joined(form), Self.parts, at: "stripped")
         let message = EntityReference(kind: .message, parts: ["app", "c", "1"])
         let head = try store.read { $0.head }
         let error = #expect(throws: EngineError.self) {
@@ -133,4 +134,20 @@ extension RedactionTests {
         #expect(error.map { "\($0)" }?.contains("joins from several texts") == true, "\(String(describing: error))")
         #expect(try store.read { $0.head } == head)
     }
+
+    private static func joined(_ content: String) -> String {
+        """
+        decoder: joined/1
+        rules:
+        - {when: {/op: put}, replace: message, at: {channel: /c, id: /id}, with: {content: \(content)}}
+        samples:
+        - {payload: '{"op":"no"}', gives: '[]'}
+        """
+    }
+
+    private static let parts = [
+        #"{"op":"put","c":"c","id":"1","a":"the one part alone"}"#,
+        #"{"op":"put","c":"c","id":"1","a":"the first part","b":"the second part"}"#,
+        #"{"op":"put","c":"c","id":"2","a":"the second part"}"#,
+    ]
 }

@@ -51,6 +51,8 @@ struct FoldContext {
     var reasons: [String] = []
     /// What the deletions of this event state beside, of the things that they delete; no fold takes it. `nil` where nobody asks.
     var told: [Change]?
+    /// The texts that a decoder file joined, with what the payload has of each; empty where nobody asks for `told`.
+    var joined: [ExactText: [String]] = [:]
 
     /// Notes a row that may have changed, appeared or gone.
     @inline(__always)

@@ -44,7 +44,9 @@ public struct ChangeDecoder: Sendable {
     /// Decodes one event. Never fails: what does not decode is among the issues (I11). An act has no changes and no
     /// issues.
     public mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
-        guard !envelope.isAct else { return DecodedEvent(envelope: envelope, changes: [], told: [], issues: []) }
+        guard !envelope.isAct else {
+            return DecodedEvent(envelope: envelope, changes: [], told: [], joined: [:], issues: [])
+        }
         return logState.decode(envelope, payload: payload, tells: true)
     }
 

@@ -10,6 +10,8 @@ public struct DecodedEvent: Hashable, Sendable {
     /// What the deletions among the changes state beside, of the things that they delete, where a decoder file reads it: the text of a
     /// message, for example. Nobody takes it, but the log holds it.
     public let told: [DecodedChange]
+    /// The texts among these that a decoder file joined, with the strings of the payload of which it made each.
+    package let joined: [ExactText: [String]]
     /// The reasons of the issues: parts of the payload that could not be decoded, in a few words each.
     public let issues: [String]
 }

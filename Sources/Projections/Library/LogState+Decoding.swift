@@ -35,15 +35,16 @@ extension SourceState {
         payload: UnsafeRawBufferPointer,
         tells: Bool
     ) -> DecodedEvent {
-        context.told = tells ? [] : nil
+        (context.told, context.joined) = (tells ? [] : nil, [:])
         pass(envelope, payload: payload)
-        let told = context.told ?? []
-        context.told = nil
+        let (told, joined) = (context.told ?? [], context.joined)
+        (context.told, context.joined) = (nil, [:])
         let reading = ChangeReading(names: context.names)
         return DecodedEvent(
             envelope: envelope,
             changes: changes.map { reading.decoded($0) },
             told: told.map { reading.decoded($0) },
+            joined: joined,
             issues: context.reasons
         )
     }

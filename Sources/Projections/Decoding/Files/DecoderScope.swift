@@ -125,6 +125,12 @@ struct DecoderScope {
     /// The most reads of one event that are noted.
     private static let readsMax = 1_000
 
+    /// The texts that were joined, with what the payload has of each; `nil` unless they are noted.
+    var joins: [ExactText: [String]]? { memory.joins }
+
+    /// Notes what is joined from now on, for all copies of the scope.
+    func noteJoins() { memory.joins = [:] }
+
     // MARK: - Levels
 
     /// The scope as it is one level further out. Nothing is copied.
@@ -226,13 +232,20 @@ struct DecoderScope {
             }
             return nil
         case .join(let values, let separator):
+            var stated: [String] = []
             let texts = values.flatMap { value -> [String] in
                 guard let found = self.value(value) else { return [] }
-                if let elements = found.elements { return elements.compactMap { $0.written?.string } }
-                return found.writtenText.map { $0.isEmpty ? [] : [$0] } ?? []
+                let texts =
+                    found.elements?.compactMap { $0.written?.string }
+                    ?? found.writtenText.map { $0.isEmpty ? [] : [$0] } ?? []
+                if case .view = found { stated += texts }
+                return texts
             }
             Steps.count(texts.reduce(texts.count) { $0 + $1.utf8.count })
-            return texts.isEmpty ? nil : .text(texts.joined(separator: separator))
+            if texts.isEmpty { return nil }
+            let joined = texts.joined(separator: separator)
+            if memory.joins != nil { memory.joins?[ExactText(joined)] = stated }
+            return .text(joined)
         case .split(let value, let separator, let part):
             guard let text = self.value(value)?.writtenText else { return nil }
             Steps.count(text.utf8.count)
@@ -298,6 +311,8 @@ struct DecoderScope {
         /// The effect that reads, and what was read, if that is traced.
         var effect = (name: "", line: 0)
         var reads: [DecoderRead] = []
+        /// What was joined, if that is noted.
+        var joins: [ExactText: [String]]?
         /// The kept values, lent by the decoder while it reads the event.
         var kept = DecoderKept()
         /// The payload, and the texts that were read as JSON, which views borrow.

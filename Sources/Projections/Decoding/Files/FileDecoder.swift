@@ -178,7 +178,9 @@ struct FileDecoder: SourceDecoder {
         }
         guard let rule = file.rules.first(where: { scope.takes($0.when) }) else { return }
         takenLine = rule.line
+        if context.told != nil { scope.noteJoins() }
         DecoderRun.carryOut(rule, &scope, &self, &changes, &context)
+        if let joins = scope.joins { context.joined.merge(joins) { $0 + $1 } }
         if isTraced { reads += scope.reads }
     }
 
