@@ -98,7 +98,7 @@ import Testing
             "no step keeps"
         ),
         ("decoder: x/1\nrules:\n- keep: {n: /a}\n  make: channel", 3, "has one of"),
-        ("decoder: x/1\nextends: phoenix\nrules: []", 2, "socket.io/1, phoenix/1, actioncable/1"),
+        ("decoder: x/1\nextends: phoenix\nrules: []", 2, "socket.io/1, phoenix/1, actioncable/1, signalr/1"),
         ("decoder: x/1\norder: age\nrules: []", 2, "id, creation, place"),
         ("decoder: x/1\ndedupe: {key: /k, keep: 0}\nrules: []", 2, "from 1 to"),
         ("decoder: x/1\nrules:\n- make: row\n  at: {id: /i}", 3, "has no table"),

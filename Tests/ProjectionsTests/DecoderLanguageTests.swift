@@ -206,6 +206,16 @@ import Testing
             #"{"command":"message","identifier":"{\"channel\":\"ChatChannel\"}","data":"{\"action\":\"speak\"}"}"#,
             #"{"data":{"action":"speak"},"event":"message","params":{"channel":"ChatChannel"},"topic":"ChatChannel"}"#
         ),
+        (
+            "signalr/1", #"{"type":1,"target":"Edited","arguments":["r0",2,"more"],"invocationId":"7"}"# + "\u{1E}",
+            #"{"data":"r0","event":"Edited","id":"7","more":[2,"more"],"packet":"invocation"}"#
+        ),
+        ("signalr/1", #"{"type":6}"#, #"{"event":"ping","packet":"ping"}"#),
+        ("signalr/1", "{}\u{1E}", #"{"event":"handshake","packet":"handshake"}"#),
+        (
+            "signalr/1", #"{"type":3,"invocationId":"7","error":"no"}"# + "\u{1E}",
+            #"{"event":"completion","id":"7","packet":"completion","reason":"no"}"#
+        ),
     ])
     func aProtocolIsOpened(name: String, text: String, opened: String) throws {
         let envelope = try #require(DecoderEnvelope(rawValue: name))
@@ -219,6 +229,8 @@ import Testing
         ("socket.io/1", "42[\"a\""), ("phoenix/1", "[1,2,3]"), ("phoenix/1", #"{"topic":1,"event":"a"}"#),
         ("phoenix/1", "7"),
         ("actioncable/1", "[]"), ("actioncable/1", "{}"), ("actioncable/1", "{"),
+        ("signalr/1", "\u{1E}"), ("signalr/1", "[1]\u{1E}"), ("signalr/1", #"{"type":77}"#),
+        ("signalr/1", "{\"type\":6}\u{1E}{\u{1E}"),
         // One level more than a text may have, once it is opened.
         (
             "actioncable/1",

@@ -10,6 +10,7 @@ enum DecoderEnvelope: String, CaseIterable, Sendable {
     case socketIO = "socket.io/1"
     case phoenix = "phoenix/1"
     case actionCable = "actioncable/1"
+    case signalR = "signalr/1"
 
     /// Whether it wraps the payloads of an event: messages of WebSockets, and of Socket.IO also what was polled.
     func wraps(_ envelope: Envelope) -> Bool {
@@ -21,8 +22,8 @@ enum DecoderEnvelope: String, CaseIterable, Sendable {
         return query.split(separator: "&").contains("transport=polling")
     }
 
-    /// What rules see of a payload, in its order: one object, of a poll of Socket.IO one for each packet; `nil` if it is of
-    /// another form. Cost: O(bytes).
+    /// What rules see of a payload, in its order: one object, of a poll of Socket.IO one for each packet, of SignalR one for each
+    /// message; `nil` if it is of another form. Cost: O(bytes).
     func opened(_ payload: UnsafeRawBufferPointer) -> [JSONValue]? {
         switch self {
         case .socketIO:
@@ -34,7 +35,35 @@ enum DecoderEnvelope: String, CaseIterable, Sendable {
             return packets
         case .phoenix: return (try? JSONValue.parse(payload)).flatMap(Self.phoenix).map { [$0] }
         case .actionCable: return (try? JSONValue.parse(payload)).flatMap(Self.actionCable).map { [$0] }
+        case .signalR: return Self.signalR(Array(payload))
         }
+    }
+
+    /// Messages, each of which ends with 0x1E; without one, a recorder has stripped that of a single message. The numbers of types
+    /// are those of the SignalR Hub Protocol (dotnet/aspnetcore, `specs/HubProtocol.md`); a message without one is a handshake.
+    private static func signalR(_ payload: [UInt8]) -> [JSONValue]? {
+        let types = [
+            1: "invocation", 2: "stream_item", 3: "completion", 4: "stream_invocation", 5: "cancel_invocation",
+            6: "ping",
+            7: "close", 8: "ack", 9: "sequence",
+        ]
+        var messages: [JSONValue] = []
+        for message in payload.split(separator: 0x1E) {
+            guard let value = try? JSONValue.parse(Array(message)), value.object != nil else { return nil }
+            var type: String? = "handshake"
+            if let number = value["type"] { type = number.number.flatMap { Int($0.text) }.flatMap { types[$0] } }
+            guard let type else { return nil }
+            var arguments = value["arguments"]?.array?[...] ?? []
+            messages.append(
+                .object([
+                    "event": value["target"] ?? .string(type), "packet": .string(type),
+                    "data": arguments.popFirst() ?? value["item"] ?? value["result"],
+                    "more": arguments.isEmpty ? nil : .array(Array(arguments)), "id": value["invocationId"],
+                    "reason": value["error"],
+                ])
+            )
+        }
+        return messages.isEmpty ? nil : messages
     }
 
     /// `[join_ref, ref, topic, event, payload]`, or an object with these members.
