@@ -135,7 +135,11 @@ struct RedactCommand: ParsableCommand, ExplainedCommand {
         guard !entities.isEmpty else { return request }
         let state = try StateLoader(store: store, progress: progress, isQuiet: true).logState(for: StateQuery())
         request.entities = try store.read { session in
-            try entities.map { try EntityArgument.only($0, in: state, of: session) }
+            try entities.map { entity in
+                // An item that only the event of a deletion names is in no state.
+                if entity.kind == .item, entity.parts.count == 3, state.find(entity).isEmpty { return entity }
+                return try EntityArgument.only(entity, in: state, of: session)
+            }
         }
         return request
     }
