@@ -125,7 +125,7 @@ struct DecoderScope {
     /// The most reads of one event that are noted.
     private static let readsMax = 1_000
 
-    /// The texts that were joined, with what the payload has of each; `nil` unless they are noted.
+    /// What the memory has of joined texts.
     var joins: [ExactText: [String]]? { memory.joins }
 
     /// Notes what is joined from now on, for all copies of the scope.
@@ -311,7 +311,7 @@ struct DecoderScope {
         /// The effect that reads, and what was read, if that is traced.
         var effect = (name: "", line: 0)
         var reads: [DecoderRead] = []
-        /// What was joined, if that is noted.
+        /// The texts that were joined, with what the payload has of each; `nil` unless somebody asks for them.
         var joins: [ExactText: [String]]?
         /// The kept values, lent by the decoder while it reads the event.
         var kept = DecoderKept()
