@@ -1,24 +1,31 @@
 /// The columns that a row lists in another way after a change.
 struct RowMarksChange: Codable {
+    /// The four lists below; none if all are empty. One array, because each entry of a history has room for it.
+    private var lists: [[String]] = []
+
     /// Columns that are unknown now and were not before.
-    private(set) var unknown: [String] = []
+    var unknown: [String] { list(0) }
     /// Columns that are stale now and were not before.
-    private(set) var stale: [String] = []
+    var stale: [String] { list(1) }
     /// Columns that are not unknown any more.
-    private(set) var seen: [String] = []
+    var seen: [String] { list(2) }
     /// Columns that are not stale any more.
-    private(set) var settled: [String] = []
+    var settled: [String] { list(3) }
 
     init() {}
 
     /// Cost: O(n log n) in the marks.
     init(from before: RowColumns.Marks, to after: RowColumns.Marks) {
         if before == after { return }
-        (unknown, seen) = Self.differences(before.unknown, after.unknown)
-        (stale, settled) = Self.differences(before.stale, after.stale)
+        let (unknown, seen) = Self.differences(before.unknown, after.unknown)
+        let (stale, settled) = Self.differences(before.stale, after.stale)
+        let lists = [unknown, stale, seen, settled]
+        if !lists.allSatisfy(\.isEmpty) { self.lists = lists }
     }
 
-    var isEmpty: Bool { unknown.isEmpty && stale.isEmpty && seen.isEmpty && settled.isEmpty }
+    var isEmpty: Bool { lists.isEmpty }
+
+    private func list(_ place: Int) -> [String] { place < lists.count ? lists[place] : [] }
 
     /// What came and what went, by the names' UTF-8 bytes. A name may stand twice in a list.
     private static func differences(_ before: [String], _ after: [String]) -> (come: [String], gone: [String]) {

@@ -58,7 +58,8 @@ public struct ChangeDecoder: Sendable {
     /// Whether an item of an event that was decoded is one thing in whatever list it is: it is of a decoder file or a registered
     /// decoder. Elsewhere, items of two lists with the same id are two.
     package func hasItemsAcrossLists(_ envelope: Envelope) -> Bool {
-        logState.state(of: envelope.source)?.isOfFile(envelope.kind, EventFamily(kind: envelope.kind)) ?? false
+        logState.state(of: envelope.source)?.parts.decoderFile.reads(envelope.kind, EventFamily(kind: envelope.kind))
+            ?? false
     }
 
     /// Decodes one event that was copied out of a log.

@@ -107,16 +107,12 @@ extension SourcePartVisitor {
 // MARK: - Decoding
 
 extension SourceState {
-    /// Whether a decoder file or a registered decoder reads events of a kind.
-    func isOfFile(_ kind: EventKind, _ family: EventFamily) -> Bool {
-        parts.decoderFile.isInForce && parts.decoderFile.reads(kind, family)
-    }
-
     /// Decodes one event, after `begin`. Its changes are in `changes` then. Total: an unknown kind and a payload that
     /// does not decode become issues.
     mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let family = family(of: envelope.kind)
-        let isOfFile = isOfFile(envelope.kind, family)
+        // Asked of the part: a method of the source that reads alone gets a copy of the whole source, for each event.
+        let isOfFile = parts.decoderFile.reads(envelope.kind, family)
         context.rules = rules.forEvents(of: isOfFile ? .generic : family)
         if family == .link, parts.decoderFile.isInForce { context.rules.formUnion(rules.forEvents(of: .generic)) }
         rowRules.formUnion(context.rules)

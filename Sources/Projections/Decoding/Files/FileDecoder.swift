@@ -97,7 +97,9 @@ struct FileDecoder: SourceDecoder {
     /// Whether events of a kind are read by the file or a registered decoder.
     func reads(_ kind: EventKind, _ family: EventFamily) -> Bool {
         guard family == .generic || family == .unknown || kind.is(.serverSentEvent) else { return false }
-        return (hasFile && family != .unknown) || registered != nil || kinds[kind] != nil
+        if family != .unknown, hasFile { return true }
+        if registered != nil { return true }
+        return kinds[kind] != nil
     }
 
     /// The name of the decoder that reads the event.

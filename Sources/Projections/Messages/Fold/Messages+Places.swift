@@ -57,11 +57,13 @@ extension Messages {
     /// The places of deleted messages of one channel by the bytes of their ids; `nil` if they are in this order
     /// already.
     func deletedOrder(_ places: [Int], _ names: Names) -> [Int]? {
+        // By itself, because a comparison that reads it from the messages copies these.
+        let cells = store.cells
         let isSorted = zip(places, places.dropFirst()).allSatisfy { left, right in
-            !names.precedes(store.cells[right].id, store.cells[left].id)
+            !names.precedes(cells[right].id, cells[left].id)
         }
         if isSorted { return nil }
-        return places.sorted { names.precedes(store.cells[$0].id, store.cells[$1].id) }
+        return places.sorted { names.precedes(cells[$0].id, cells[$1].id) }
     }
 
     /// The places of the messages of a channel that are in a state, in order of arrival.
