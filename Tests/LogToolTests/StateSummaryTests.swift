@@ -16,7 +16,6 @@ import Testing
             let document = state.document()
             for keeps in [false, true, true] {
                 let summary = try Replay.summary(of: session, options: Self.options(keeps: keeps))
-                #expect(summary.digest == state.digest())
                 for section in Section.allCases {
                     #expect(summary[section] == document[section.rawValue]?.array?.count, "\(section)")
                 }
@@ -40,7 +39,6 @@ import Testing
         ])
         let after = try store.read { try Replay.summary(of: $0, options: Self.options(keeps: true)) }
         #expect(after[.issues] == before[.issues] + 1)
-        #expect(after.digest != before.digest)
     }
 
     @Test func aForgedSummaryIsFound() throws {
@@ -48,8 +46,7 @@ import Testing
         let store = try Scenario.all[0].log(in: directory)
         try store.read { session in
             let actual = try Replay.summary(of: session)
-            var other = LogState()
-            let forged = StateSummary(&other)
+            let forged = StateSummary(LogState())
             #expect(forged != actual)
             var options = KeptStateOptions(build: "test")
             options.eventsMin = 0

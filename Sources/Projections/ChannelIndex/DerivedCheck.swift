@@ -81,7 +81,7 @@ package struct DerivedCheck: Sendable {
             var options = ReplayOptions()
             options.retained = true
             var state = try Replay.logState(of: session, through: sequence, options: options)
-            if let summary, summary.sequence == sequence, summary.summary != StateSummary(&state) {
+            if let summary, summary.sequence == sequence, summary.summary != StateSummary(state) {
                 return damage = "the summary kept at sequence \(sequence) is not what the events give"
             }
             if let digest, digest.sequence == sequence, digest.digest != state.digest() {

@@ -1,19 +1,16 @@
 public import EventLog
 
-/// A state in figures: the number of its rows, and its digest.
+/// A state in figures: the number of its rows. Hashes none of them: a digest costs about as much as the replay.
 public struct StateSummary: Hashable, Sendable {
     /// The number of rows in each section of the document, in the order of `Section.allCases`.
     public let rowCounts: [Int]
-    /// The state's digest.
-    public let digest: Hash256
 
-    init(_ state: inout LogState) {
+    init(_ state: LogState) {
         rowCounts = Section.allCases.map { state.rowCount(in: $0) }
-        digest = state.digest()
     }
 
-    fileprivate init(rowCounts: [Int], digest: Hash256) {
-        (self.rowCounts, self.digest) = (rowCounts, digest)
+    fileprivate init(rowCounts: [Int]) {
+        self.rowCounts = rowCounts
     }
 
     /// The number of rows in one section.
@@ -37,10 +34,8 @@ extension Replay {
         if let kept = keeping.flatMap({ KeptSummary(session, build: $0.build) }), kept.sequence == session.head {
             return kept.summary
         }
-        var state = try logState(of: session, options: options, progress: progress)
-        let summary = StateSummary(&state)
+        let summary = StateSummary(try logState(of: session, options: options, progress: progress))
         if let keeping { try? KeptSummary.keep(summary, in: session, keeping) }
-        try? keepDigest(of: &state, in: session, options: options)
         return summary
     }
 
@@ -142,22 +137,17 @@ enum SummaryTable {
 struct KeptSummary {
     private static let key = "s"
 
-    private struct Stored: Codable {
-        var rowCounts: [Int]
-        var digest: Hash256
-    }
-
     /// The last event of the summary's state.
     let sequence: SequenceNumber
     let summary: StateSummary
 
     /// Reads what a build of the program has kept; `nil` if it has kept nothing, or nothing of this log.
     init?(_ session: borrowing ReadSession, build: String) {
-        guard let kept: (SequenceNumber, Stored) = SummaryTable.value(at: Self.key, session, build: build),
-            kept.1.rowCounts.count == Section.allCases.count
+        guard let kept: (SequenceNumber, [Int]) = SummaryTable.value(at: Self.key, session, build: build),
+            kept.1.count == Section.allCases.count
         else { return nil }
         sequence = kept.0
-        summary = StateSummary(rowCounts: kept.1.rowCounts, digest: kept.1.digest)
+        summary = StateSummary(rowCounts: kept.1)
     }
 
     /// Keeps the summary of the state at the head, if the log is long enough for that to pay.
@@ -166,8 +156,7 @@ struct KeptSummary {
         in session: borrowing ReadSession,
         _ options: KeptStateOptions
     ) throws {
-        let stored = Stored(rowCounts: summary.rowCounts, digest: summary.digest)
-        try SummaryTable.keep(stored, at: key, in: session, options)
+        try SummaryTable.keep(summary.rowCounts, at: key, in: session, options)
     }
 }
 

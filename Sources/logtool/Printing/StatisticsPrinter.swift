@@ -28,7 +28,6 @@ struct StatisticsPrinter {
         let rows = Section.allCases.filter { state[$0] > 0 }.map { "\($0.rawValue) \(state[$0])" }
         try output.line()
         try output.line("state: \(rows.isEmpty ? "empty" : rows.joined(separator: ", "))")
-        try output.line(output.style.text("digest \(state.digest)", .quiet))
         if !logs.isEmpty { try output.line() }
         for log in logs { try output.line(Self.text(log)) }
         if let warning = readerWarning {
@@ -70,7 +69,6 @@ struct StatisticsPrinter {
             "oldestReaderLag": .int(statistics.store.oldestReaderLag),
             "sources": .array(statistics.sources.map(json)),
             "state": .object(state),
-            "digest": .string(statistics.state.digest.hex),
             "logs": logs.isEmpty ? nil : .array(logs.map(Self.json)),
         ]
         try output.line(JSONValue.object(document).lines)

@@ -27,7 +27,7 @@ struct LogStatistics {
     let isPart: Bool
     /// By name.
     let sources: [Source]
-    /// The number of rows in each section of the state, and its digest.
+    /// The number of rows in each section of the state.
     let state: StateSummary
 
     /// Counts the events of the session's prefix, then takes the state's summary.
@@ -35,7 +35,9 @@ struct LogStatistics {
         self.store = store
         head = session.head
         isPart = try session.isPart()
-        var lanes: [UInt32: Lane] = [:]
+        var (lanes, places): ([Lane], [UInt32: Int]) = ([], [:])
+        // The lane of the event before, which is mostly that of the next one.
+        var last: (number: UInt32, place: Int)?
         var held = 0
         if head > .zero {
             try session.forEachEvent(in: SequenceNumber(1)...head) { event in
@@ -45,13 +47,17 @@ struct LogStatistics {
                 }
                 let number = event.laneNumber
                 // Lanes save a lookup of names for each event.
-                if lanes[number] == nil { lanes[number] = Lane(event) }
-                lanes[number]?.count(event)
+                if last?.number != number {
+                    if places[number] == nil { lanes.append(Lane(event)) }
+                    last = (number, places[number, default: lanes.count - 1])
+                    places[number] = last?.place
+                }
+                if let last { lanes[last.place].count(event) }
                 return true
             }
         }
         self.held = held
-        sources = Self.sources(of: lanes.values)
+        sources = Self.sources(of: lanes)
         progress.begin("replaying")
         var query = StateQuery()
         query.retained = true
@@ -92,7 +98,7 @@ struct LogStatistics {
 
         mutating func count(_ event: borrowing EventView) {
             events += 1
-            payloadBytes += event.withPayload(\.count)
+            payloadBytes += event.payloadCount
             first = min(first, event.recordedAt)
             last = max(last, event.recordedAt)
         }
