@@ -158,28 +158,64 @@ struct ChannelReplay {
         entriesMax: UInt64,
         _ session: borrowing ReadSession
     ) throws -> ComparedStates? {
+        var states = ComparedStates()
+        states.earlier.clock = try session.clock(at: points.earlier)
+        states.later.clock = try session.clock(at: points.later)
+        let isWhole = try fold(touched, forkingAt: points.earlier, through: points.later, entriesMax, session) {
+            states.add($0)
+        }
+        return isWhole ? states : nil
+    }
+
+    /// The state of some channels alone.
+    ///
+    /// - Parameter entriesMax: what the folds may cost, in plain frames.
+    /// - Returns: `nil` if the index cannot tell, or the folds cost more.
+    mutating func state(
+        of touched: TouchedChannels,
+        through last: SequenceNumber,
+        entriesMax: UInt64,
+        _ session: borrowing ReadSession
+    ) throws -> LogState? {
+        var state = LogState()
+        (state.sequence, state.clock) = (last, try session.clock(at: last))
+        let isWhole = try fold(touched, forkingAt: nil, through: last, entriesMax, session) { fold in
+            state.sources.append(fold.state)
+            state.onlyChannels.append(fold.channel)
+            return true
+        }
+        return isWhole ? state : nil
+    }
+
+    /// Folds some channels one after another and lends each fold, in the order of a state document; false if the index
+    /// cannot tell, the folds cost more than `entriesMax`, or `take` has stopped.
+    private mutating func fold(
+        _ touched: TouchedChannels,
+        forkingAt point: SequenceNumber?,
+        through last: SequenceNumber,
+        _ entriesMax: UInt64,
+        _ session: borrowing ReadSession,
+        _ take: (ChannelFold) -> Bool
+    ) throws -> Bool {
         let sources = try sources()
         var channels: [(source: Int, id: String)] = []
         for (name, id) in touched.sorted {
             guard let source = sources.firstIndex(where: { $0.name == name }), sources[source].isDivided else {
-                return nil
+                return false
             }
             channels.append((source, id))
         }
-        guard isWorth(channels, through: points.later, entriesMax) else { return nil }
-        var states = ComparedStates()
-        states.earlier.clock = try session.clock(at: points.earlier)
-        states.later.clock = try session.clock(at: points.later)
+        guard isWorth(channels, through: last, entriesMax) else { return false }
         for (source, id) in channels {
             var fold = ChannelFold(sources[source].name, channel: id)
-            fold.fork(at: points.earlier)
-            guard try apply(to: &fold, source, through: points.later, session) else {
+            if let point { fold.fork(at: point) }
+            guard try apply(to: &fold, source, through: last, session) else {
                 index.discard()
-                return nil
+                return false
             }
-            guard states.add(fold) else { return nil }
+            guard take(fold) else { return false }
         }
-        return index.isCurrent ? states : nil
+        return index.isCurrent
     }
 
     /// What an entry costs that must be fetched from the log and decoded, in plain frames.

@@ -29,7 +29,7 @@ struct ComparedStates {
 
 extension Section {
     /// Whether the first id of a row's key is a channel's, and events that name this channel decide the row.
-    fileprivate var isOfChannels: Bool {
+    var isOfChannels: Bool {
         switch self {
         case .channels, .messages, .deletedMessages, .typing: true
         case .guilds, .members, .roles, .bans, .presences, .voiceStates, .readStates: false

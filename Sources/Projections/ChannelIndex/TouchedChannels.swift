@@ -1,11 +1,13 @@
 import EventLog
+import JSON
 
 /// The channels whose rows the events of a range can change, if those events can change no other rows (I21). Found
-/// without folding: one walk over the range, which decodes every event that is no plain frame.
+/// without folding: one walk over the range, which decodes every event that is no plain frame. Of a search, only the events
+/// count that can bring what it wants.
 ///
 /// May contain too many channels: repeats of frames are not detected.
 struct TouchedChannels {
-    /// Walks over more events are not tried: such ranges mostly change more channels than are worth folding one by one.
+    /// More events are not looked at one by one: they mostly change more channels than are worth folding one by one.
     static let eventsMax: UInt64 = 16_384
     /// More channels than this are not folded one by one.
     private static let channelsMax = 256
@@ -13,17 +15,27 @@ struct TouchedChannels {
     private var sources: [SourceName: Source] = [:]
 
     /// Walks over the events after one point up to another; `nil` if one of them can change rows that are of no channel
-    /// or leave an issue, or they name too many channels.
+    /// or leave an issue, or they are too many or name too many channels.
     ///
+    /// - Parameter text: If given, only events count whose payload may hold it.
     /// - Throws: `EventLogError` if the log cannot be read.
-    init?(_ session: borrowing ReadSession, after first: SequenceNumber, through last: SequenceNumber) throws {
+    init?(
+        _ session: borrowing ReadSession,
+        after first: SequenceNumber,
+        through last: SequenceNumber,
+        holding text: TextSearch? = nil
+    ) throws {
         guard first < last else { return }
         // Under the options of a canonical replay of everything: the index serves no other.
         let lanes = ReplayLanes(ReplayOptions())
-        var isOfChannels = true
+        var (isOfChannels, count) = (true, UInt64(0))
         try session.forEachEvent(in: first.next...last) { event in
             guard !event.isAct, let lane = lanes.included(event) else { return true }
-            isOfChannels = event.withPayload { add(event, $0, mayBePlain: lanes.mayBePlain(lane)) }
+            isOfChannels = event.withPayload { payload in
+                if let text, !text.occursUnescaped(in: payload) { return true }
+                count += 1
+                return count <= Self.eventsMax && add(event, payload, mayBePlain: lanes.mayBePlain(lane))
+            }
             return isOfChannels
         }
         guard isOfChannels else { return nil }

@@ -112,17 +112,27 @@ extension LogState {
     }
 
     /// Lends the things of one kind whose histories a filter does not rule out, present and past, in the order of sources and
-    /// rows, each with the index of its source.
+    /// rows, each with the index of its source. Of a state of some channels, no others.
     func forEachCandidate(
         of kind: EntityReference.Kind,
         _ filter: HistoryFilter,
         _ body: (_ source: Int, HistoryCandidate) throws -> Void
     ) rethrows {
-        for index in sources.indices.sorted(by: { sources[$0].name < sources[$1].name }) {
-            let context = sources[index].rowContext(asOf: clock)
-            for section in kind.sections {
-                let fold = sources[index].fold(for: section)
-                try fold?.candidates(in: section, context: context, filter).forEach { try body(index, $0) }
+        var rest = sources.indices.sorted { (sources[$0].name, $0) < (sources[$1].name, $1) }[...]
+        while let first = rest.first {
+            // Those of one name follow each other section by section, as the rows of one source do.
+            let ofOneName = rest.prefix { sources[$0].name == sources[first].name }
+            rest = rest.dropFirst(ofOneName.count)
+            for section in kind.sections where onlyChannels.isEmpty || section.isOfChannels {
+                for index in ofOneName {
+                    let context = sources[index].rowContext(asOf: clock)
+                    let only = onlyChannels.isEmpty ? nil : onlyChannels[index]
+                    let fold = sources[index].fold(for: section)
+                    for candidate in fold?.candidates(in: section, context: context, filter) ?? [] {
+                        if let only, candidate.key.first != only { continue }
+                        try body(index, candidate)
+                    }
+                }
             }
         }
     }

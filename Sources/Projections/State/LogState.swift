@@ -15,6 +15,9 @@ public struct LogState: Sendable {
     var sources: [SourceState] = []
     /// The index of each source in `sources`.
     var indexes: [SourceName: Int] = [:]
+    /// Of a state of some channels alone, the channel of each of `sources`, which is right only for it (I21), and of which several
+    /// may have one name; empty for a whole state.
+    var onlyChannels: [EntityID] = []
     /// The index that `sourceIndex` found last.
     private var latestIndex = 0
     var digestKeeper = DigestKeeper()

@@ -5,7 +5,8 @@ import Projections
 /// `logtool audit`: every edit, delete, move and restore, in the order of events. Each line is printed as it is found.
 /// Memory grows by the place of each change, not by its texts.
 ///
-/// Cost: one replay of the whole log, or less from a kept state; then all histories of the selected kinds are read.
+/// Cost: one replay of the whole log, or less from a kept state; then all histories of the selected kinds are read. Of messages
+/// with a text, or the last changes of messages, only those of the channels that can have them.
 struct AuditCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
@@ -75,9 +76,10 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         let store = try decoders.used(in: archives.opened(log.path, isQuiet: output.quiet), isQuiet: output.quiet)
         if proving.prove { try JoinedLogs.refuseProof(of: store) }
         let progress = output.progress("replaying")
-        let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery())
+        let loader = StateLoader(store: store, progress: progress)
+        let state = try listed(by: loader)
         let printer = try printer()
-        var dropped: DroppedMessage?
+        var (dropped, others): (DroppedMessage?, Int) = (nil, 0)
         let summary = try store.read { session in
             let chosen = try self.chosen(of: state, in: session)
             dropped = chosen.dropped
@@ -86,6 +88,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             let summary = try list(state, chosen, session, with: printer)
             progress.end()
             try printer.end(summary)
+            if summary.total == 0 { others = otherChanges(in: state, chosen) }
             return summary
         }
         // A page contains these notes itself, because it is read apart from the command.
@@ -93,7 +96,36 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         // Last, so that a program gets a complete document before exit code 1. An audit without selectors may be empty,
         // and `-n 0` wants nothing.
         guard summary.total == 0, !selection.given.isEmpty, selection.selectors.count != 0 else { return }
-        throw dropped.map { EntityArgument.failure(for: $0) } ?? nothingFits(in: state)
+        throw dropped.map { EntityArgument.failure(for: $0) } ?? nothingFits(others: others)
+    }
+
+    /// The state whose histories are listed: that of the channels alone that can have the wanted changes, where the options leave
+    /// this open and the log tells, else the whole state. Both list the same.
+    private func listed(by loader: StateLoader) throws -> LogState {
+        let (query, filter, selectors) = (StateQuery(), selection.filter, selection.selectors)
+        // Names of channels and people need the whole state, and so do proofs.
+        let needsWhole =
+            selection.kinds != [.message] || proving.prove || selection.author != nil || selection.by != nil
+            || selectors.entity != nil || selectors.channel != nil
+        if needsWhole { return try loader.logState(for: query) }
+        if filter.text != nil { return try loader.state(holding: filter, for: query) }
+        guard let count = selectors.count, count > 0, selection.match.match == nil else {
+            return try loader.logState(for: query)
+        }
+        let chosen = try loader.store.read { try self.chosen(of: LogState(), in: $0) }
+        let last = try loader.stateOfLastEvents(for: query) { state, point in
+            var found = 0
+            state.forEachChange(
+                of: selection.kinds,
+                filter: filter,
+                where: chosen.includes,
+                last: count,
+                includes: { $0.entry.sequence > point && chosen.includes($0) },
+                { _ in found += 1 }
+            )
+            return found == count
+        }
+        return try last ?? loader.logState(for: query)
     }
 
     /// What the options choose. If one of them fits nothing, a program still gets a complete document.
@@ -205,21 +237,29 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         return AuditPage(title: title, asked: asked, write: file.add, finish: file.finish)
     }
 
-    /// The error for an empty audit. It counts changes of other kinds: a log of lists or rows has no messages. The
-    /// search lends no change: `includes` accepts none, so nothing is kept of them but the count.
-    private func nothingFits(in state: LogState) -> Failure {
-        var others = 0
-        let kinds = AuditOptions.auditable.filter { !selection.kinds.contains($0) }
+    /// How many changes of other kinds of things the options choose: a log of lists or rows has no messages. The search lends
+    /// no change: `includes` accepts none, so nothing is kept of them but the count.
+    private func otherChanges(in state: LogState, _ chosen: AuditSelection) -> Int {
+        var filter = selection.filter
+        filter.needsChange = false
+        var count = 0
         state.forEachChange(
-            of: kinds,
-            where: { _ in true },
-            includes: { _ in
-                others += 1; return false
+            of: AuditOptions.auditable.filter { !selection.kinds.contains($0) },
+            filter: filter,
+            where: chosen.includes,
+            includes: { change in
+                if chosen.includes(change) { count += 1 }
+                return false
             },
             { _ in }
         )
+        return count
+    }
+
+    private func nothingFits(others: Int) -> Failure {
         let names = selection.given.joined(separator: " and ")
-        let hint = others > 0 ? "; other things than those asked for have \(others) changes, see --only" : ""
+        let hint =
+            others > 0 ? "; other things than those asked for have \(counted(others, "such change")), see --only" : ""
         return Failure("audit \"\(log.path)\": no change fits \(names)\(hint)", exitCode: Outcome.no)
     }
 }

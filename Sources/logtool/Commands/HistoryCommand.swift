@@ -6,7 +6,8 @@ import Projections
 /// `logtool history`: everything that happened to one thing.
 ///
 /// Two commands in one: the history of one thing, and a search for things by text (`--match`). A message that the index
-/// of channels knows costs the events of its channel; a search, another thing and another profile cost a replay.
+/// of channels knows costs the events of its channel, a search a look through all payloads and the events of the channels in which
+/// the text is, where the payloads tell which; another thing, another profile and a search in more than channels cost a replay.
 struct HistoryCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
@@ -68,7 +69,13 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         if proving.prove { try JoinedLogs.refuseProof(of: store) }
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         if let text = match.text {
-            let state = try loader.logState(for: StateQuery(profile: reading.profile))
+            var filter = HistoryFilter()
+            filter.text = text.search
+            let query = StateQuery(profile: reading.profile)
+            // The name of a channel needs the whole state, and so do proofs.
+            let needsWhole = selectors.channel != nil || proving.prove
+            let state =
+                needsWhole ? try loader.logState(for: query) : try loader.state(holding: filter, for: query)
             let selectors = try selectors.resolved(in: state)
             let selection = try store.read { try HistorySelection(selectors, in: $0) }
             let output = output.paged(unless: lists.form)
@@ -76,11 +83,11 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
                 // One session, so that all proofs are under one root, also if the log grows while the output waits for
                 // its reader.
                 try store.read { session in
-                    try printMatches(of: text, selection, in: state, to: output) { try $0(session) }
+                    try printMatches(of: text, filter, selection, in: state, to: output) { try $0(session) }
                 }
             } else {
                 // No session stays open while the output waits for its reader.
-                try printMatches(of: text, selection, in: state, to: output) { try store.read($0) }
+                try printMatches(of: text, filter, selection, in: state, to: output) { try store.read($0) }
             }
             try output.flush()
         } else if let entity {
@@ -196,6 +203,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     /// - Throws: `Failure` with exit code 1 if there is none. A JSON document is complete even then.
     private func printMatches(
         of text: TextMatch,
+        _ filter: HistoryFilter,
         _ selection: HistorySelection,
         in state: LogState,
         to output: StandardOutput,
@@ -204,8 +212,6 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         let printer = MatchPrinter(output: output, match: text)
         var all: [MatchPrinter.Found] = []
         let surroundings = Surroundings(in: state)
-        var filter = HistoryFilter()
-        filter.text = text.search
         try state.forEachHistory(of: entity, filter: filter) { reference, history in
             // The search is for the text in all entries; the range then narrows down what is shown of a thing.
             guard selection.includes(reference), var found = printer.found(reference, history) else { return }

@@ -33,6 +33,39 @@ struct StateLoader {
         }
     }
 
+    /// The state to search for a text: that of the channels alone whose histories can hold it, where the payloads tell which these
+    /// are, else the whole state. Both hold it in the same histories.
+    ///
+    /// - Parameter filter: names the text; without one the whole state is given.
+    /// - Throws: as `logState`.
+    func state(holding filter: HistoryFilter, for query: StateQuery) throws -> LogState {
+        let channels = try store.read { session in
+            try Replay.channels(
+                holding: filter,
+                in: session,
+                options: query.replayOptions,
+                progress: reporter(until: session.head)
+            )
+        }
+        return try channels ?? logState(for: query)
+    }
+
+    /// The state of the channels alone that the last events changed, from enough of them on; `nil` if the whole state must be
+    /// searched (`Replay.channels(ofLastEventsIn:)`).
+    func stateOfLastEvents(
+        for query: StateQuery,
+        isEnough: (LogState, _ point: SequenceNumber) throws -> Bool
+    ) throws -> LogState? {
+        try store.read { session in
+            try Replay.channels(
+                ofLastEventsIn: session,
+                options: query.replayOptions,
+                progress: reporter(until: session.head),
+                isEnough: isEnough
+            )
+        }
+    }
+
     /// Keeps the digest of a state of the query beside the log, if it is the state at the head. Failures change nothing:
     /// the digest is made again (I17).
     func keepDigest(of state: inout LogState, for query: StateQuery) {

@@ -62,6 +62,13 @@ extension GatewayMembers {
         )
     }
 
+    /// The words for Discord's channel types, those of guilds and those of direct messages (Discord's reference, "Channel Types").
+    private static let guildKinds: [Int64: String] = [0: "text", 2: "voice", 4: "category"]
+    private static let directKinds: [Int64: String] = [1: "dm", 3: "group"]
+
+    /// The words that rows of a gateway's source may have and no frame does.
+    static let ownWords = [guildKinds, directKinds].flatMap(\.values).sorted()
+
     /// Reads a channel. One with `recipients` is for direct messages; any other belongs to a guild, which it names, as
     /// it names its category (`parent_id`).
     func channel(names: inout Names) throws(GatewayFault) -> [Change] {
@@ -71,8 +78,7 @@ extension GatewayMembers {
         let fields = ChannelFields(
             id: try id("id", names: &names),
             name: try statedText("name"),
-            // Discord's channel types; 1 and 3 are those of direct messages (Discord's reference, "Channel Types").
-            kind: try kind(of: [0: "text", 2: "voice", 4: "category"]),
+            kind: try kind(of: Self.guildKinds),
             guild: guild,
             details: ChannelFields.Details(
                 topic: try optionalText("topic"),
@@ -91,7 +97,7 @@ extension GatewayMembers {
         return ChannelFields(
             id: try id("id", names: &names),
             name: try optionalText("name"),
-            kind: try kind(of: [1: "dm", 3: "group"]),
+            kind: try kind(of: Self.directKinds),
             details: ChannelFields.Details(recipients: recipients)
         )
     }
