@@ -49,12 +49,16 @@ public struct Bisection {
 
     /// Searches. `test` gets each point at most once, in no particular order.
     ///
-    /// Invariant: `good` was tested as good and `bad` as bad, from the first loop on. Skipped points may make the
+    /// Invariant: `good` was tested or is known as good, and `bad` was tested as bad, from the first loop on. Skipped points may make the
     /// search linear, as in `git bisect`.
     ///
-    /// - Parameter narrowed: Called with the ends whenever one moves.
+    /// - Parameters:
+    ///   - first: The first point that can be bad, where that is known: all points before it are good, and it is tested
+    ///     before those between the ends.
+    ///   - narrowed: Called with the ends whenever one moves.
     /// - Throws: what `test` throws.
     public mutating func run(
+        from first: SequenceNumber? = nil,
         narrowed: (_ good: SequenceNumber, _ bad: SequenceNumber) -> Void = { _, _ in },
         _ test: (SequenceNumber) throws -> Verdict
     ) throws -> Outcome {
@@ -67,7 +71,13 @@ public struct Bisection {
         case (.bad, .good): return .reversed
         default: return .same(ends.0)
         }
-        while let point = next() {
+        var start: SequenceNumber?
+        if let first, good < first, first <= bad {
+            good = SequenceNumber(first.rawValue - 1)
+            start = first < bad ? first : nil
+        }
+        while let point = start ?? next() {
+            start = nil
             tested += 1
             switch try test(point) {
             case .good: good = point

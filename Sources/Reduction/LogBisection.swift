@@ -71,16 +71,28 @@ public struct LogBisection {
         try run(confirming: "the test", test)
     }
 
+    /// The first event after which an expression can hold, where the payloads tell: a message says a text only after an event
+    /// that says it (`Replay.firstEvent`). `nil` where they do not tell.
+    ///
+    /// Cost: a look through the payloads up to there.
+    package func firstChance(of expression: StateExpression) throws -> SequenceNumber? {
+        guard let text = expression.neededText else { return nil }
+        return try walk.store.read { try Replay.firstEvent(holding: text, in: $0) }
+    }
+
     /// Searches. With a name of the test for the error, the two states around the answer are tested again.
+    ///
+    /// - Parameter first: As for `Bisection.run`.
     package mutating func run(
         confirming name: String?,
+        from first: SequenceNumber? = nil,
         _ test: (LogState) throws -> Verdict
     ) throws -> Bisection.Outcome {
         // A search tests each point once.
         var seen: [SequenceNumber: Verdict] = [:]
         var walk = walk
         defer { self.walk = walk }
-        let outcome = try search.run(narrowed: narrowed) { point in
+        let outcome = try search.run(from: first, narrowed: narrowed) { point in
             testing(point)
             let state = try walk.state(at: point)
             let verdict = try test(state)

@@ -20,6 +20,32 @@ import Testing
         }
     }
 
+    /// Of the points before the first that can be bad none is tested but the end.
+    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    func beginsWhereTheAnswerCanBe(chance: UInt64) throws {
+        for first in chance...41 {
+            var bisection = Bisection(good: .zero, bad: SequenceNumber(41))
+            var seen: [UInt64] = []
+            let outcome = try bisection.run(from: SequenceNumber(chance)) { point in
+                seen.append(point.rawValue)
+                return point.rawValue >= first ? .bad : .good
+            }
+            #expect(outcome == .first(SequenceNumber(first)))
+            #expect(seen.dropFirst().allSatisfy { $0 >= chance } && Set(seen).count == seen.count)
+            #expect(bisection.tested == seen.count)
+            if first == chance { #expect(seen.count <= 3) }
+        }
+    }
+
+    /// A point that cannot be the first bad one, as it lies behind the end or before the beginning, is passed over.
+    @Test func aBeginningOutsideTheEndsIsPassedOver() throws {
+        for chance in [3, 10, 21, 99] as [UInt64] {
+            var bisection = Bisection(good: SequenceNumber(10), bad: SequenceNumber(20))
+            let outcome = try bisection.run(from: SequenceNumber(chance)) { $0.rawValue >= 14 ? .bad : .good }
+            #expect(outcome == .first(SequenceNumber(14)))
+        }
+    }
+
     @Test func pointsThatCannotBeToldAreNamed() throws {
         var bisection = Bisection(good: SequenceNumber(10), bad: SequenceNumber(20))
         let outcome = try bisection.run { point in

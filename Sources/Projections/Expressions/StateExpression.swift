@@ -26,6 +26,10 @@ public struct StateExpression: Sendable, CustomStringConvertible {
         !sections.isDisjoint(with: [.typing, .sessions, .sessionAggregates])
     }
 
+    /// A text that some message says, or said before it was deleted, in every state in which the expression holds; `nil` if it
+    /// names none.
+    package var neededText: String? { root.neededText }
+
     /// The answer in a state.
     ///
     /// Cost: O(1) for a row named by source and ids, O(messages of the channel) for `messages[channel=…]`, O(rows of

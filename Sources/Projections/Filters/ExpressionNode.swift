@@ -107,3 +107,22 @@ extension ExpressionNode {
         }
     }
 }
+
+extension ExpressionNode {
+    /// A text that the content of some message contains, live or deleted, wherever the node is true; `nil` if there need be none.
+    var neededText: String? {
+        switch self {
+        case .exists(let selection, _): selection.neededText
+        case .compare(.count(let selection), .greater, .literal(.number(let count))):
+            (count.int64 ?? -1) >= 0 ? selection.neededText : nil
+        // One that is needed is enough: without it the whole is false.
+        case .and(let nodes): nodes.lazy.compactMap(\.neededText).first
+        default: nil
+        }
+    }
+}
+
+extension ExpressionSelection {
+    /// A text that the content of every message of the selection contains; `nil` if it demands none, or is of other rows.
+    fileprivate var neededText: String? { section.isOfMessages ? demandedPart(of: "content") : nil }
+}

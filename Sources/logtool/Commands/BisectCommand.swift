@@ -173,8 +173,12 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         // `validate` has refused a command line without a test.
         guard let test = test.test(isQuiet: isQuiet) else { return .same(.skip) }
         // Expressions cannot answer the same question in two ways.
-        let name: String? = if case .command(let command, _) = test { command.line } else { nil }
-        return try search.run(confirming: name) { try test.verdict($0, options: options) }
+        var (name, first): (String?, SequenceNumber?)
+        switch test {
+        case .command(let command, _): name = command.line
+        case .expression(let expression): first = try search.firstChance(of: expression)
+        }
+        return try search.run(confirming: name, from: first) { try test.verdict($0, options: options) }
     }
 
     /// A test of a client that is served the log up to a state. Its command gets the document, too, and the address of the
