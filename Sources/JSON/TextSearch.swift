@@ -37,6 +37,13 @@ package struct TextSearch: Sendable {
 
     /// Whether bytes contain the text as it stands; without regard to case, whether they may.
     package func occurs(in text: UnsafeRawBufferPointer) -> Bool {
+        occurs(in: text) { _ in }
+    }
+
+    /// As `occurs(in:)`. If the text is not found, `look` has got all bytes before the last `bytes.count - 1`, but of a text shorter
+    /// than a block none.
+    @inline(__always)
+    private func occurs(in text: UnsafeRawBufferPointer, _ look: (ByteBlock.Bytes) -> Void) -> Bool {
         let reach = bytes.count - 1
         let end = text.count - reach
         guard end >= ByteBlock.size else {
@@ -46,7 +53,9 @@ package struct TextSearch: Sendable {
         while index < end {
             // The last block ends with the last place: it may have places of the block before it again.
             let place = min(index, end - ByteBlock.size)
-            let starts = (text.block(place) | first.ignored) .== first.bytes
+            let block = text.block(place)
+            look(block)
+            let starts = (block | first.ignored) .== first.bytes
             let ends = (text.block(place + reach) | last.ignored) .== last.bytes
             let marks = ByteBlock.marks(starts .& ends)
             if marks.low | marks.high != 0,
@@ -91,10 +100,15 @@ package struct TextSearch: Sendable {
     ///
     /// Decodes only what is near an escape: elsewhere the bytes are the text.
     package func occursUnescaped(in text: UnsafeRawBufferPointer) -> Bool {
-        if occurs(in: text) { return true }
-        var index = text.backslash(from: 0)
-        if index == text.count { return false }
         let reach = bytes.count - 1
+        // Escapes are looked for in the same walk, as most payloads have neither.
+        let backslash = ByteBlock.Bytes(repeating: UInt8(ascii: "\\"))
+        var escapes = ByteBlock.Bytes() .== backslash
+        if occurs(in: text, { escapes = escapes .| ($0 .== backslash) }) { return true }
+        let (low, high) = ByteBlock.marks(escapes)
+        let looked = text.count - reach >= ByteBlock.size && low | high == 0 ? text.count - reach : 0
+        var index = text.backslash(from: looked)
+        if index == text.count { return false }
         var (decoded, end) = ([UInt8](), 0)
         repeat {
             if index - end > 2 * reach {
