@@ -11,7 +11,7 @@ import Glibc
 struct MapRelease {
     /// The pages of so many bytes are given back at a time. A walk in the order of sequences goes back and forth by less, since
     /// pages that commits freed are used again.
-    private static let stretchBytes: UInt = 8 << 20
+    private static let stretchBytes: UInt = 4 << 20
     /// Less is not worth a call of the system.
     private static let restBytes: UInt = 1 << 20
     /// The system maps up to so much around a page that is read, as far as it has that in one piece.
