@@ -12,8 +12,9 @@ import EventLog
 /// - rules, `r`: the payload bytes, a u64, that were folded into the last state that was too large to keep
 struct KeptStates: Sendable {
     static let name = "states"
-    /// A commit is made once the pending pieces have this many bytes: LMDB keeps the pages of a commit in memory.
-    private static let commitBytes = 8 << 20
+    /// A commit is made once the pending pieces have this many bytes: LMDB keeps the pages of a commit in memory, and those of a larger
+    /// one are out of the processor's cache when they are written.
+    private static let commitBytes = 2 << 20
     private let rules: ReadingRules
     /// The rules as the keys begin with them.
     private let rulesKey: [UInt8]
