@@ -279,9 +279,12 @@ import Testing
         #expect(broken?.advice.contains("fsck") == true)
     }
 
-    @Test func aMissingFileIsNamedWithTheWayOut() throws {
+    /// Also while git still writes another file, larger than a pipe holds.
+    @Test(arguments: [0, 1 << 20])
+    func aMissingFileIsNamedWithTheWayOut(otherBytes: Int) throws {
         let scratch = try GitScratch()
         try scratch.write("general/a.md", "a")
+        if otherBytes > 0 { try scratch.write("general/b.md", String(repeating: "b", count: otherBytes)) }
         let commit = try scratch.commit("one")
         let blob = try scratch.git("rev-parse", "HEAD:general/a.md")
         try FileManager.default.removeItem(

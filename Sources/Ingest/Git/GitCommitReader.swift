@@ -189,6 +189,6 @@ extension GitCommitReader {
     private func failure(of process: GitProcess, _ what: String, missing object: String? = nil) -> IngestError {
         let ending = process.finish()
         let missing = object.map { "object \($0) is missing" } ?? "an object is missing"
-        return repository.broken("\(what): \(ending.status == 0 ? missing : ending.reason)")
+        return repository.broken("\(what): \(ending.status == 0 || ending.isCutOff ? missing : ending.reason)")
     }
 }

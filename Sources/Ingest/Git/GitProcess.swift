@@ -19,6 +19,9 @@ final class GitProcess {
         let status: Int32
         /// What went wrong, in our own words, because git's may quote private files (I28).
         let reason: String
+
+        /// Whether the program was still writing when its output was closed, which says nothing of what it wrote before.
+        var isCutOff: Bool { status == 128 + SIGPIPE }
     }
 
     /// The program's standard output. A read returns the end early when the program is killed, so a caller that meets
