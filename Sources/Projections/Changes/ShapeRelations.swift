@@ -24,11 +24,20 @@ struct ShapeRelations: Sendable {
     private static let setCount = 128
     private static let setSize = 4
 
+    /// The relation that was asked for last. Who asks for one alone, as to make one row, needs no room for more.
+    private var last: ShapeRelation?
     /// Set after set, each with those found often at the front.
     private var known: [ShapeRelation?] = []
 
     /// Where the names of a shape stand in another. Cost: O(1), or O(names of both) where they were not compared lately.
     mutating func relation(of shape: RowShape, to other: RowShape) -> ShapeRelation {
+        if let last, last.shape === shape, last.other === other { return last }
+        let relation = last == nil ? ShapeRelation(shape, other) : find(shape, other)
+        if shape.isOrdinary, other.isOrdinary { last = relation }
+        return relation
+    }
+
+    private mutating func find(_ shape: RowShape, _ other: RowShape) -> ShapeRelation {
         if known.isEmpty { known = Array(repeating: nil, count: Self.setCount * Self.setSize) }
         let first = Self.set(of: shape, other) * Self.setSize
         for room in first..<first + Self.setSize {

@@ -107,6 +107,16 @@ struct Rows: Fold {
         return FoldedRow(entry.change, at: entry.event, &relations)
     }
 
+    /// The register of a row, without its history.
+    private func register(of key: EntityKey) -> RowRegister? {
+        guard let place = place(of: key) else { return nil }
+        if let index = entries[place].place { return folded[index].register }
+        var (register, relations) = (RowRegister(), ShapeRelations())
+        let (change, sequence) = (entries[place].change, entries[place].event.sequence.rawValue)
+        _ = register.apply(change, at: sequence, comparing: false, noting: false, &relations)
+        return register
+    }
+
     /// The keys of the rows for which a condition holds, in any order.
     func keys(where isWanted: (EntityKey, FoldedRow) -> Bool) -> [EntityKey] {
         entries.compactMap { isWanted($0.key, row($0)) ? $0.key : nil }
@@ -130,7 +140,7 @@ struct Rows: Fold {
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
-        guard let register = self[key]?.register, let row = register.settled else { return nil }
+        guard let register = register(of: key), let row = register.settled else { return nil }
         var members = row.members
         members["state"] = .string(standing(register.isSoftDeleted, in: key.first, context))
         members["table"] = .string(context.names.text(key.first))
@@ -142,7 +152,7 @@ struct Rows: Fold {
         guard let place = place(of: key) else { return nil }
         var text = CanonicalText()
         var relations = ShapeRelations()
-        return digestRow(at: place, context, &text, &relations)
+        return write(rowAt: place, source: [], context, &text, &relations) ? text.hash : nil
     }
 
     func forEachDigestRow(in section: Section, context: RowContext, _ take: (EntityKey, Hash256) -> Void) {
@@ -150,44 +160,69 @@ struct Rows: Fold {
         var text = CanonicalText()
         var relations = ShapeRelations()
         for place in entries.indices {
-            if let row = digestRow(at: place, context, &text, &relations) { take(entries[place].key, row) }
+            if write(rowAt: place, source: [], context, &text, &relations) { take(entries[place].key, text.hash) }
         }
     }
 
-    /// The digest row of an entry; `nil` if its row does not exist. `text` is scratch memory.
-    private func digestRow(
-        at place: Int,
+    /// Lends the text of the row of each key that has one, as `row(for:context:)` makes it with a member for the source, in canonical
+    /// form; valid only during the call.
+    ///
+    /// - Parameter source: the member with a comma before it.
+    func forEachRow(
+        of keys: [EntityKey],
+        source: [UInt8],
+        context: RowContext,
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        var text = CanonicalText()
+        var relations = ShapeRelations()
+        for key in keys {
+            guard let place = place(of: key), write(rowAt: place, source: source, context, &text, &relations) else {
+                continue
+            }
+            try text.withBytes(body)
+        }
+    }
+
+    /// Writes the row of an entry in place of what `text` held; false if it does not exist.
+    private func write(
+        rowAt place: Int,
+        source: [UInt8],
         _ context: RowContext,
         _ text: inout CanonicalText,
         _ relations: inout ShapeRelations
-    ) -> Hash256? {
-        guard isPresent(at: place) else { return nil }
+    ) -> Bool {
+        guard isPresent(at: place) else { return false }
         let key = entries[place].key
         guard let index = entries[place].place else {
             let (columns, record) = (entries[place].change.columns, entries[place].change.record)
             let missing = columns === record.shape ? [] : relations.relation(of: columns, to: record.shape).missing
             let marks = RowColumns.Marks(unknown: missing.map { columns.names[$0] })
-            return digestRow(key, marks, record.isSoftDeleted, context, &text) { record.write(to: &$0) }
+            write(key, marks, record.isSoftDeleted, source, context, &text) { record.write(to: &$0) }
+            return true
         }
         let register = folded[index].register
-        return digestRow(key, register.marks, register.isSoftDeleted, context, &text) { register.write(to: &$0) }
+        write(key, register.marks, register.isSoftDeleted, source, context, &text) { register.write(to: &$0) }
+        return true
     }
 
     /// Writes what `row(for:context:)` makes, its members in canonical order.
     @inline(__always)
-    private func digestRow(
+    private func write(
         _ key: EntityKey,
         _ marks: RowColumns.Marks,
         _ isSoftDeleted: Bool,
+        _ source: [UInt8],
         _ context: RowContext,
         _ text: inout CanonicalText,
         writeRecord: (inout CanonicalText) -> Void
-    ) -> Hash256 {
+    ) {
         text.reset()
         text.raw("{\"id\":")
         text.string(key.second, context.names)
         text.raw(",\"record\":")
         writeRecord(&text)
+        source.withUnsafeBytes { text.raw($0) }
         text.raw(",\"staleColumns\":")
         text.array(marks.stale)
         text.raw(",\"state\":")
@@ -197,7 +232,6 @@ struct Rows: Fold {
         text.raw(",\"unknownColumns\":")
         text.array(marks.unknown)
         text.raw("}")
-        return text.hash
     }
 
     /// The row's `state`.

@@ -35,6 +35,11 @@ extension SourceState {
     /// Writes the rows with these keys.
     func writeRows(of keys: [EntityKey], asOf: Timestamp, to lines: inout DocumentLines) throws {
         let context = rowContext(asOf: asOf)
+        if keys.first?.section == .rows {
+            return try parts.rows.forEachRow(of: keys, source: sourceMember, context: context) { text in
+                try lines.row { $0.raw(text) }
+            }
+        }
         for key in keys {
             guard let row = fold(for: key.section)?.row(for: key, context: context) else { continue }
             try lines.row { $0.raw(withSource(row).canonicalText) }
@@ -48,7 +53,7 @@ extension SourceState {
         messagesAt places: [Int],
         to lines: inout DocumentLines
     ) throws {
-        let source = Array((",\"source\":" + JSONValue.string(name.rawValue).canonicalText).utf8)
+        let source = sourceMember
         let (messages, names, rules) = (parts.messages, context.names, rowRules)
         // Called by several threads at once, each with a writer of its own; nobody changes the state meanwhile.
         try lines.rows(places.count) { index, writer in
@@ -56,4 +61,7 @@ extension SourceState {
             _ = messages.writeRow(of: section, at: places[index], source: source, to: &writer, names, rules)
         }
     }
+
+    /// The member `source` of a row with a comma before it, in canonical form.
+    private var sourceMember: [UInt8] { Array((",\"source\":" + JSONValue.string(name.rawValue).canonicalText).utf8) }
 }
